@@ -193,24 +193,23 @@ impl Interface {
     /// Returns the registers by which [`sent_to_one`](Self::sent_to_one) chooses command buffers.
     pub fn heads<'a>(&'a self, layout: &'a ChipLayout) -> impl Iterator<Item = Span> + 'a {
         let registers = &layout.niu_command;
-        let first = registers.packet_tag.at;
+        let first = registers.ctrl.at;
         self.commands.iter().map(move |command| Span {
             addr: NocAddr { offset: command.addr.offset + first, ..command.addr },
             len: (registers.at_len_be.at + 4 - first) as u32,
         })
     }
 
-    /// Returns the command buffers whose last request went to one tile, has no id of its own, and is of a
-    /// kind of which some were not answered.
+    /// Returns the command buffers whose last request went to one tile, and is of a kind of which some
+    /// were not answered.
     pub fn sent_to_one(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Vec<Span> {
         let Some(owed) = self.owed(layout, snapshot) else { return Vec::new() };
-        let first = layout.niu_command.packet_tag.at as usize;
+        let first = layout.niu_command.ctrl.at as usize;
         let is_one = |head: Span| {
             let head = snapshot.bytes(head.addr, head.len).ok()?;
             let command = [&vec![0; first], head].concat();
             let one = word(&command, layout.niu_command.ctrl.at)? & IS_MULTICAST == 0;
-            let is_owed = owed.contains(&kind_of(layout, &command)?);
-            Some(one && is_owed && id_of(layout, &command)? == 0)
+            Some(one && owed.contains(&kind_of(layout, &command)?))
         };
         let commands = self.commands.iter().zip(self.heads(layout));
         commands.filter_map(|(command, head)| is_one(head)?.then_some(*command)).collect()

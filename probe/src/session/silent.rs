@@ -30,8 +30,10 @@ impl Session {
             if waiting.iter().any(owes) {
                 continue;
             }
+            // Requests without an id of their own have id 0; each counter is a read of its own.
+            let first = |it: &Interface| Span { len: 4, ..it.outstanding };
             // Nothing else of the tile: it may be one that does not answer.
-            let spans = interfaces.iter().map(|it| it.outstanding).collect();
+            let spans = interfaces.iter().map(first).collect();
             let counters = self.target.read(&Plan { spans });
             self.just_read = counters.completed_by(&self.just_read);
             for interface in interfaces {
@@ -92,8 +94,7 @@ fn counts(interface: &Interface) -> Vec<Span> {
     interface.counts.iter().copied().chain([interface.outstanding]).collect()
 }
 
-/// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile, each with the
-/// first counter of outstanding requests only.
+/// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile.
 fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
     let layout = mesh.layout();
     let near = mesh.chips.iter().filter(|chip| chip.pcie);
@@ -102,11 +103,5 @@ fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
         let ethernet = ethernet.map(|tile| (Place { chip: chip.id, tile: tile.xy }, TileKind::Eth));
         mesh.compute_tiles(chip.id).map(|place| (place, TileKind::Tensix)).chain(ethernet)
     });
-    // Requests without an id of their own have id 0; each counter is a read of its own.
-    let first = |it: Interface| Interface { outstanding: Span { len: 4, ..it.outstanding }, ..it };
-    let of_tile = |(place, kind)| {
-        let interfaces = Interface::of_tile(layout, place, kind).into_iter();
-        (place, interfaces.map(first).collect())
-    };
-    tiles.map(of_tile).collect()
+    tiles.map(|(place, kind)| (place, Interface::of_tile(layout, place, kind))).collect()
 }

@@ -70,8 +70,7 @@ impl Case<'_> {
         self.last.state.fabric.routers.iter().filter_map(|router| {
             let built_for = router.facts.image_channel.known()?;
             let on = Party::Router(router.at);
-            let is_awaited = self.core_of(on).is_some_and(|id| self.is_awaited(id));
-            if !is_awaited || *built_for == u64::from(router.at.channel) {
+            if *built_for == u64::from(router.at.channel) || !self.is_awaited(self.core_of(on)?) {
                 return None;
             }
             let towards = router.facts.direction.known();
