@@ -1,5 +1,5 @@
 //! What the colour of a tile means on the map: the age since it last moved, its state, what its waypoint
-//! waits for, its kernel, its operation, or what it sends over its link.
+//! waits for, its kernel, its operation, what it sends over its link, or what it moves over the NoC.
 
 pub(crate) mod entries;
 
@@ -27,11 +27,20 @@ pub enum Lens {
     Operation,
     /// How fast it sends over its link.
     Traffic,
+    /// How fast it moves data over the NoC.
+    Noc,
 }
 
 impl Lens {
-    const ALL: [Self; 6] =
-        [Self::Age, Self::State, Self::Waypoint, Self::Kernel, Self::Operation, Self::Traffic];
+    const ALL: [Self; 7] = [
+        Self::Age,
+        Self::State,
+        Self::Waypoint,
+        Self::Kernel,
+        Self::Operation,
+        Self::Traffic,
+        Self::Noc,
+    ];
 
     /// The meaning that follows.
     pub(crate) fn next(self) -> Self {
@@ -48,6 +57,7 @@ impl Lens {
             Self::Kernel => "kernel",
             Self::Operation => "operation",
             Self::Traffic => "packets/s of links",
+            Self::Noc => "bytes/s over the NoC",
         }
     }
 }

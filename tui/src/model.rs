@@ -486,7 +486,13 @@ impl Model {
     pub fn read_set(&self) -> ReadSet {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
-            Screen::Mesh => read_set.compute.extend(self.chip_due()),
+            Screen::Mesh => {
+                read_set.compute.extend(self.chip_due());
+                if self.lens == Lens::Noc {
+                    let mesh = self.newest.as_ref().map(|newest| newest.state.mesh());
+                    read_set.spans = mesh.map_or_else(Vec::new, |mesh| self.pulse.noc.due(&mesh));
+                }
+            }
             Screen::Gaps
             | Screen::Why
             | Screen::Operations

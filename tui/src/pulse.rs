@@ -1,6 +1,8 @@
 //! What snapshots tell together: how fast each link counts, since when it stands, and which tiles
 //! stand since when by the verdict. `update` adds a snapshot; `view` reads.
 
+mod noc;
+
 use crate::table::Rank;
 use console::feed::MeshSnapshot;
 use console::glyph::Missing;
@@ -142,6 +144,8 @@ pub(crate) struct Pulse {
     stands: BTreeMap<(ChipId, NocXy), u64>,
     /// The tiles of the first finding and of its chain, with the rank of what is about them.
     members: BTreeMap<(ChipId, NocXy), Rank>,
+    /// How fast each tile moves data over the NoC, while the map shows that.
+    pub(crate) noc: noc::NocPulse,
     /// The links both of whose ends are among them.
     held: BTreeSet<(EthId, EthId)>,
 }

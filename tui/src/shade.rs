@@ -26,7 +26,8 @@ impl Model {
                 && judged(verdict) == judged(&shown.verdict)
         };
         // The names of kernels and operations are those of all tiles together; rates change.
-        let changes = matches!(self.lens, Lens::Kernel | Lens::Operation | Lens::Traffic);
+        let changes =
+            matches!(self.lens, Lens::Kernel | Lens::Operation | Lens::Traffic | Lens::Noc);
         let seen = match before.taken.as_ref().filter(|taken| !changes && same(taken)) {
             Some(_) => before.seen,
             None => look.all(&shown.seen),
@@ -100,7 +101,7 @@ struct Look<'a> {
     entries: Vec<Entry>,
     /// The numbers of kernels and operations.
     names: BTreeMap<String, u8>,
-    /// What the tiles of links send.
+    /// What the tiles of links send, or all tiles move over the NoC.
     sends: BTreeMap<(ChipId, NocXy), u8>,
     /// Time at which the first member of the finding came to a stand, if others did later.
     first: Option<u64>,
@@ -122,6 +123,10 @@ impl<'a> Look<'a> {
             Lens::Kernel | Lens::Operation => look.name_all(seen),
             Lens::Traffic => {
                 look.sends = sends(model);
+                traffic::ENTRIES.to_vec()
+            }
+            Lens::Noc => {
+                look.sends = model.pulse.noc.shades();
                 traffic::ENTRIES.to_vec()
             }
         };
@@ -188,6 +193,9 @@ impl<'a> Look<'a> {
                 }
                 Lens::Traffic => {
                     self.sends.get(&(core.id.chip, core.id.tile)).copied().unwrap_or(NOTHING)
+                }
+                Lens::Noc => {
+                    self.sends.get(&(core.id.chip, core.id.tile)).copied().unwrap_or(UNREAD)
                 }
             },
         }

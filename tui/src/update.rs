@@ -10,6 +10,7 @@ mod search;
 mod turn;
 
 use crate::keys::Action;
+use crate::lens::Lens;
 use crate::lists;
 use crate::message::{Command, Message};
 use crate::model::{
@@ -110,6 +111,9 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
         model.notice = model.notice.take().filter(|notice| notice != prompt::BEGINS);
     }
     model.pulse.take(&snapshot);
+    if model.lens == Lens::Noc && snapshot.reading.is_none() {
+        model.pulse.noc.take(&snapshot.state.mesh(), &snapshot.memory);
+    }
     let bundles = snapshot.board.bundles.iter().skip(model.bundles).cloned();
     let mut commands: Vec<_> = bundles.map(Command::Bundle).collect();
     model.bundles += commands.len();

@@ -335,6 +335,7 @@ fn without_colour_tiles_are_letters_and_c_changes_what_they_mean() {
         ("c", "kernel (c)"),
         ("c", "operation (c)  . "),
         ("c", "packets/s of links (c)"),
+        ("c", "bytes/s over the NoC (c)"),
         ("c", "age since last progress (c)"),
     ] {
         press(&mut model, key);

@@ -16,6 +16,8 @@ pub enum Request {
     Atomic,
 }
 
+/// Bytes of a flit (wormhole.md 3).
+pub const FLIT_BYTES: u64 = 32;
 /// Transaction ids of a network interface.
 const IDS: u32 = 16;
 /// Bytes of all counts of what an interface sends and is answered (wormhole.md 3.4).
@@ -95,6 +97,24 @@ impl Interface {
             Some(Self::new(layout, place, (noc, block)))
         };
         BLOCKS.iter().enumerate().filter_map(block).collect()
+    }
+
+    /// Returns the counts of the data that the tile has received for its reads and has sent with its writes, in
+    /// flits of [`FLIT_BYTES`].
+    pub fn data(&self, layout: &ChipLayout) -> impl Iterator<Item = Span> + use<> {
+        let register = &layout.niu_counters;
+        let counts = [
+            register.read_words_received.at,
+            register.nonposted_write_words_sent.at,
+            register.posted_write_words_sent.at,
+        ];
+        let addr = NocAddr {
+            offset: self.outstanding.addr.offset - register.outstanding.at,
+            ..self.outstanding.addr
+        };
+        counts
+            .into_iter()
+            .map(move |at| Span { addr: NocAddr { offset: addr.offset + at, ..addr }, len: 4 })
     }
 
     /// Returns the words that tell which requests were not answered: by transaction id only if a snapshot

@@ -10,11 +10,11 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The line comes after this time.
+/// The line comes after this time on a terminal.
 const FIRST_WORD: Duration = Duration::from_secs(2);
 /// It is replaced at this interval on a terminal.
 const REPLACED: Duration = Duration::from_millis(200);
-/// Elsewhere another line comes at this interval.
+/// Elsewhere a line comes at this interval.
 const REPEATED: Duration = Duration::from_secs(10);
 
 /// Says what is waited for until it is dropped.
@@ -29,12 +29,15 @@ impl Waiting {
     /// Starts waiting for this target.
     pub(crate) fn on(target: &str) -> Self {
         let progress = Arc::default();
-        let (pause, show): (_, fn(&str)) =
-            if output::can_wait() { (REPLACED, output::wait_for) } else { (REPEATED, output::say) };
+        let (first, pause, show): (_, _, fn(&str)) = if output::can_wait() {
+            (FIRST_WORD, REPLACED, output::wait_for)
+        } else {
+            (REPEATED, REPEATED, output::say)
+        };
         let (over, end) = mpsc::channel::<()>();
         let (heard, target) = (Arc::clone(&progress), target.to_owned());
         let thread = std::thread::spawn(move || {
-            let (mut next, begun) = (FIRST_WORD, Instant::now());
+            let (mut next, begun) = (first, Instant::now());
             while end.recv_timeout(next) == Err(RecvTimeoutError::Timeout) {
                 show(&sentence(&target, *lock(&heard), begun.elapsed()));
                 next = pause;

@@ -144,7 +144,7 @@ pub(crate) mod waypoint {
     }
 }
 
-/// How fast a tile sends over its link.
+/// How fast a tile sends over its link, or moves data over the NoC.
 pub(crate) mod traffic {
     use super::{BLANK, Entry, Tone, UNREAD, entry};
 
@@ -152,13 +152,13 @@ pub(crate) mod traffic {
         BLANK,
         UNREAD,
         entry('.', Tone::Off, "no link"),
-        entry('0', Tone::Calm, "send nothing"),
+        entry('0', Tone::Calm, "nothing"),
         entry('a', Tone::Cold(2), "<1% of the fastest"),
         entry('b', Tone::Cold(0), "<10%"),
         entry('c', Tone::Good, "10% and more"),
     ];
 
-    /// The entry of an end that sends so many packets per second, where one sends that many.
+    /// The entry of what moves at this rate, where the fastest moves at that one.
     pub(crate) fn of(rate: u64, fastest: u64) -> u8 {
         match rate {
             0 => 3,
