@@ -147,8 +147,8 @@ fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), Ac
     let mask = bus.batch().register(device, layout.eth_tile(0)?, closed_rows).run().word()?;
     let mut ports = vec![Port::default(); usize::from(CHANNELS)];
     let read = read_ports(bus, device, alive, &near_pieces())?;
-    for (&channel, (ones, port)) in alive.iter().zip(read) {
-        ports[usize::from(channel)] = Port { alive: !ones, ..port };
+    for (&channel, (_, port)) in alive.iter().zip(read) {
+        ports[usize::from(channel)] = port;
     }
     Ok((ports, mask))
 }

@@ -68,11 +68,13 @@ pub(super) fn training_pieces() -> [(u64, u32); 4] {
     [heartbeat, version, (l1.train_status.at, 4), (l1.link_error.at, 4)]
 }
 
-/// Returns the pieces of L1 of a near port whose firmware has run.
-pub(super) fn near_pieces() -> [(u64, u32); 4] {
+/// Returns the pieces of L1 of a near port, where a word costs next to nothing.
+pub(super) fn near_pieces() -> [(u64, u32); 6] {
     let l1 = &eth().l1;
     let span = |first: u64, end: u64| (first, (end - first) as u32);
     [
+        (l1.heartbeat.at, 4),
+        (l1.firmware_version.at, 4),
         (l1.routing_disabled.at, 4),
         span(l1.train_status.at, l1.remote_rack.end()),
         (l1.link_error.at, 4),
