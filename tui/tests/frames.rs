@@ -16,7 +16,7 @@ use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
 use machine::past::KeptPast;
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, Piece};
 use machine::target::Quarantined;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -341,6 +341,37 @@ fn without_colour_tiles_are_letters_and_c_changes_what_they_mean() {
         press(&mut model, key);
         assert!(picture(&model).contains(words), "{words}:\n{}", picture(&model));
     }
+}
+
+#[test]
+fn the_counts_of_the_noc_are_read_while_the_map_shows_them() {
+    let mut model = running((120, 40));
+    model.theme = Theme::new(false);
+    let requested = |keys: &str, model: &mut Model| {
+        let commands = press(model, keys).into_iter();
+        let read =
+            |command| if let Command::Read(read_set) = command { Some(read_set) } else { None };
+        commands.filter_map(read).last().map_or_else(Vec::new, |read_set| read_set.spans)
+    };
+    let spans = requested("cccccc", &mut model);
+    assert!(picture(&model).contains("? "), "nothing was read yet: {}", picture(&model));
+    // Of the tiles of one chip, a tenth of a second apart: one has moved 320 bytes, all others none.
+    for (n, first) in [(2, 0_u32), (3, 10)] {
+        let mut snapshot = (*snapshot(n)).clone();
+        snapshot.memory.pieces = (0..spans.len())
+            .map(|at| Piece {
+                addr: spans[at].addr,
+                target_cycles: n * 100_000_000,
+                host_micros: 0,
+                bytes: if at == 0 { first } else { 7 }.to_le_bytes().into_iter().collect(),
+            })
+            .collect();
+        snapshot.memory.pieces.sort_by_key(|piece| piece.addr);
+        update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+    }
+    let shown = picture(&model);
+    assert!(shown.contains("bytes/s over the NoC (c)  c 1 10% and more"), "{shown}");
+    assert_eq!(requested("c", &mut model), [], "no other lens needs them");
 }
 
 #[test]
