@@ -351,7 +351,7 @@ fn the_counts_of_the_noc_are_read_while_the_map_shows_them() {
         let commands = press(model, keys).into_iter();
         let read =
             |command| if let Command::Read(read_set) = command { Some(read_set) } else { None };
-        commands.filter_map(read).last().map_or_else(Vec::new, |read_set| read_set.spans)
+        commands.rev().find_map(read).map_or_else(Vec::new, |read_set| read_set.spans)
     };
     let spans = requested("cccccc", &mut model);
     assert!(picture(&model).contains("? "), "nothing was read yet: {}", picture(&model));
