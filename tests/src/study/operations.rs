@@ -197,8 +197,9 @@ impl Program {
             }
             seen.push(line);
         }
-        let last = seen.last().map_or("nothing", String::as_str);
-        Err(format!("the program ended without {awaited:?}; it said last: {last}").into())
+        let (last, status) = (seen.last().map_or("nothing", String::as_str), self.child.wait()?);
+        Err(format!("the program ended ({status}) without {awaited:?}; it said last: {last}")
+            .into())
     }
 
     /// Returns what `why` says of it: the JSON, and the bus transactions.
