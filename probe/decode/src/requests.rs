@@ -165,7 +165,12 @@ impl Interface {
     /// Returns the request that was sent again and again between snapshots, the oldest first: a read, an
     /// inline write or a compare-and-swap, the same in all. None if others were sent too, or words are
     /// missing.
-    pub fn repeated(&self, layout: &ChipLayout, snapshots: &[&Snapshot]) -> Option<Repeated> {
+    pub fn repeated(
+        &self,
+        layout: &ChipLayout,
+        harvested_rows: &[u8],
+        snapshots: &[&Snapshot],
+    ) -> Option<Repeated> {
         let [answers, commands @ ..] = &*self.repeats(layout) else { return None };
         let read = |span: &Span| {
             let of = |it: &&Snapshot| it.bytes(span.addr, span.len).ok().map(<[u8]>::to_vec);
@@ -173,7 +178,10 @@ impl Interface {
         };
         let counts = read(answers)?;
         let (first, last) = (counts.first()?, counts.last()?);
-        let commands: Vec<Vec<Vec<u8>>> = commands.iter().map(read).collect::<Option<_>>()?;
+        let mut commands: Vec<Vec<Vec<u8>>> = commands.iter().map(read).collect::<Option<_>>()?;
+        for command in commands.iter_mut().flatten() {
+            untranslate(layout, harvested_rows, command);
+        }
         if commands.iter().any(|same| same.iter().any(|now| Some(now) != same.first())) {
             return None;
         }
@@ -268,6 +276,21 @@ impl Interface {
     }
 }
 
+/// Replaces the coordinates in a command buffer by those that the network interface puts there when the command
+/// is sent: until then it has what the kernel has written, the translated ones.
+fn untranslate(layout: &ChipLayout, harvested_rows: &[u8], command: &mut [u8]) {
+    let registers = &layout.niu_command;
+    for at in [registers.targ_mid.at, registers.ret_mid.at] {
+        let Some(mid) = word(command, at) else { continue };
+        let (x, y) = ((mid >> 4 & 0x3F) as u8, (mid >> 10 & 0x3F) as u8);
+        let tile = layout.tiles.untranslated(x, y, harvested_rows);
+        if let Some(NocXy { x, y }) = tile.filter(|it| (it.x, it.y) != (x, y)) {
+            let mid = mid & 0xF | u32::from(x) << 4 | u32::from(y) << 10 | mid >> 16 << 16;
+            command[at as usize..at as usize + 4].copy_from_slice(&mid.to_le_bytes());
+        }
+    }
+}
+
 /// Returns a word of a range.
 fn word(bytes: &[u8], at: u64) -> Option<u32> {
     let bytes = bytes.get(at as usize..at as usize + 4)?;
@@ -327,4 +350,25 @@ fn endpoint(
     let tile = NocXy { x, y };
     layout.tile_at(tile)?;
     Some((tile, u64::from(mid & 0xF) << 32 | u64::from(low)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::untranslate;
+    use layouts::ChipKind;
+
+    #[test]
+    fn a_command_that_is_being_written_has_the_coordinates_of_the_one_that_was_sent() {
+        let layout = ChipKind::Wormhole.layout();
+        let at = layout.niu_command.targ_mid.at as usize;
+        let command = |mid: u32| {
+            let mut command = vec![0; 40];
+            command[at..at + 4].copy_from_slice(&mid.to_le_bytes());
+            untranslate(layout, &[8], &mut command);
+            command
+        };
+        // 23-20 is 7-3 where row 8 is fused off; what is not translated stays, and so do other bits.
+        assert_eq!(command(20 << 10 | 23 << 4 | 5), command(3 << 10 | 7 << 4 | 5));
+        assert_ne!(command(3 << 10 | 7 << 4 | 5), command(3 << 10 | 6 << 4 | 5));
+    }
 }

@@ -64,7 +64,9 @@ pub(crate) fn sends_again(
     kernel: &Kernel<'_>,
 ) -> Option<(usize, Repeated)> {
     let used = used(mesh.layout(), kernel);
-    let repeated = |it: &Interface| Some((it.noc, it.repeated(mesh.layout(), snapshots)?));
+    let chip = mesh.chip(kernel.core.id.chip).and_then(|chip| chip.harvested_rows.as_deref());
+    let rows = chip.unwrap_or_default();
+    let repeated = |it: &Interface| Some((it.noc, it.repeated(mesh.layout(), rows, snapshots)?));
     let mut found = used.iter().filter_map(repeated);
     found.next().filter(|_| found.next().is_none())
 }
