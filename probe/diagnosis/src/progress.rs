@@ -62,7 +62,7 @@ pub struct Since {
 }
 
 /// In the names of the words that hold the waypoints of a tile's cores, which change under an endless retry too
-/// (tt-metal.md 1.2).
+/// (tt-metal.md 1.3).
 const WAYPOINT: &str = ".debug_waypoint[";
 
 /// What of a core changed between snapshots.

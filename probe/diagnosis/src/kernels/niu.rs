@@ -64,8 +64,8 @@ pub(crate) fn sends_again(
     kernel: &Kernel<'_>,
 ) -> Option<(usize, Repeated)> {
     let used = used(mesh.layout(), kernel);
-    let chip = mesh.chip(kernel.core.id.chip).and_then(|chip| chip.harvested_rows.as_deref());
-    let rows = chip.unwrap_or_default();
+    let chip = mesh.chip(kernel.core.id.chip);
+    let rows = chip.and_then(|chip| chip.harvested_rows.as_deref()).unwrap_or(&[]);
     let repeated = |it: &Interface| Some((it.noc, it.repeated(mesh.layout(), rows, snapshots)?));
     let mut found = used.iter().filter_map(repeated);
     found.next().filter(|_| found.next().is_none())
