@@ -144,10 +144,10 @@ pub(crate) struct Pulse {
     stands: BTreeMap<(ChipId, NocXy), u64>,
     /// The tiles of the first finding and of its chain, with the rank of what is about them.
     members: BTreeMap<(ChipId, NocXy), Rank>,
-    /// How fast each tile moves data over the NoC, while the map shows that.
-    pub(crate) noc: noc::NocPulse,
     /// The links both of whose ends are among them.
     held: BTreeSet<(EthId, EthId)>,
+    /// How fast each tile moves data over the NoC, while the map shows that.
+    pub(crate) noc: noc::NocPulse,
 }
 
 impl Pulse {

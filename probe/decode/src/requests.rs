@@ -1,9 +1,10 @@
 //! Requests over the NoC that a tile has sent and that were not answered, by the words of its network
 //! interfaces.
 
-use layouts::{ChipLayout, NocAddr, NocXy, Space, TileKind};
+use layouts::{ChipId, ChipLayout, NocAddr, NocXy, Space, TileKind};
 use machine::place::Place;
 use machine::snapshot::{Snapshot, Span};
+use machine::target::Mesh;
 
 /// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,15 @@ impl Interface {
         BLOCKS.iter().enumerate().filter_map(block).collect()
     }
 
+    /// Returns those of each tile with cores of a chip, compute tiles first.
+    pub fn of_chip(mesh: &Mesh, chip: ChipId) -> impl Iterator<Item = (Place, Vec<Self>)> {
+        let layout = mesh.layout();
+        let ethernet = layout.grid().iter().filter(|tile| tile.kind == TileKind::Eth);
+        let ethernet = ethernet.map(move |tile| (Place { chip, tile: tile.xy }, TileKind::Eth));
+        let tiles = mesh.compute_tiles(chip).map(|place| (place, TileKind::Tensix)).chain(ethernet);
+        tiles.map(|(place, kind)| (place, Self::of_tile(layout, place, kind)))
+    }
+
     /// Returns the counts of the data that the tile has received for its reads and has sent with its writes, in
     /// flits of [`FLIT_BYTES`].
     pub fn data(&self, layout: &ChipLayout) -> impl Iterator<Item = Span> + use<> {
@@ -108,13 +118,9 @@ impl Interface {
             register.nonposted_write_words_sent.at,
             register.posted_write_words_sent.at,
         ];
-        let addr = NocAddr {
-            offset: self.outstanding.addr.offset - register.outstanding.at,
-            ..self.outstanding.addr
-        };
-        counts
-            .into_iter()
-            .map(move |at| Span { addr: NocAddr { offset: addr.offset + at, ..addr }, len: 4 })
+        let [Span { addr, .. }, _] = self.counts;
+        let span = move |at| Span { addr: NocAddr { offset: addr.offset + at, ..addr }, len: 4 };
+        counts.into_iter().map(span)
     }
 
     /// Returns the words that tell which requests were not answered: by transaction id only if a snapshot

@@ -96,12 +96,6 @@ fn counts(interface: &Interface) -> Vec<Span> {
 
 /// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile.
 fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
-    let layout = mesh.layout();
     let near = mesh.chips.iter().filter(|chip| chip.pcie);
-    let tiles = near.flat_map(|chip| {
-        let ethernet = layout.grid().iter().filter(|tile| tile.kind == TileKind::Eth);
-        let ethernet = ethernet.map(|tile| (Place { chip: chip.id, tile: tile.xy }, TileKind::Eth));
-        mesh.compute_tiles(chip.id).map(|place| (place, TileKind::Tensix)).chain(ethernet)
-    });
-    tiles.map(|(place, kind)| (place, Interface::of_tile(layout, place, kind))).collect()
+    near.flat_map(|chip| Interface::of_chip(mesh, chip.id)).collect()
 }

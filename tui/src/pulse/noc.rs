@@ -3,8 +3,7 @@
 use crate::lens::UNREAD;
 use crate::lens::entries::traffic;
 use decode::requests::{FLIT_BYTES, Interface};
-use layouts::{ChipId, NocXy, TileKind};
-use machine::place::Place;
+use layouts::{ChipId, NocXy};
 use machine::snapshot::{Snapshot, Span};
 use machine::target::Mesh;
 use std::collections::BTreeMap;
@@ -24,14 +23,9 @@ pub(crate) struct NocPulse(BTreeMap<(ChipId, NocXy), Tile>);
 
 /// Returns the counts of each tile with cores of a chip.
 fn counts(mesh: &Mesh, chip: ChipId) -> impl Iterator<Item = (NocXy, Vec<Span>)> {
-    let layout = mesh.layout();
-    let ethernet = layout.grid().iter().filter(|tile| tile.kind == TileKind::Eth);
-    let ethernet = ethernet.map(move |tile| (Place { chip, tile: tile.xy }, TileKind::Eth));
-    let tiles = mesh.compute_tiles(chip).map(|place| (place, TileKind::Tensix)).chain(ethernet);
-    tiles.map(move |(place, kind)| {
-        let interfaces = Interface::of_tile(layout, place, kind);
-        (place.tile, interfaces.iter().flat_map(|it| it.data(layout)).collect())
-    })
+    let data = |it: &Interface| it.data(mesh.layout());
+    Interface::of_chip(mesh, chip)
+        .map(move |(place, interfaces)| (place.tile, interfaces.iter().flat_map(data).collect()))
 }
 
 impl NocPulse {
