@@ -150,14 +150,15 @@ fn show_newest(model: &mut Model) {
     model.shade();
 }
 
-/// Selects the first chip, and there the first Ethernet tile with a link.
+/// Selects the first chip, and there the first Ethernet tile with a link, or else a tile with cores.
 fn select_first(model: &mut Model) {
     let Some(mesh) = model.mesh() else { return };
     let Some(chip) = mesh.chips.first() else { return };
     let id = chip.chip.id;
     let ends = mesh.links.iter().flat_map(|l| [l.link.a, l.link.b]);
     let linked = ends.filter(|e| e.chip == id).find_map(|e| mesh.eth(e)).map(|t| t.xy);
-    let tile = linked.or_else(|| chip.tiles.first().map(|t| t.xy));
+    let with_cores = || chip.tiles.iter().find(|tile| !tile.cores.is_empty()).map(|t| t.xy);
+    let tile = linked.or_else(with_cores);
     model.chip = id;
     if let Some(tile) = tile {
         motion::select_tile(model, tile);

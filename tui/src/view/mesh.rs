@@ -57,14 +57,15 @@ fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
     let aside = cause.is_some_and(|cause| written(cause) >= links::TALL_DETAIL);
     let below = !aside && room >= listed.min(room / 2) + links::DETAIL;
     let left = room - if below { links::DETAIL } else { 0 };
-    // One of the lists has all the room where both have none.
-    let both = left >= 2 * LEAST_CORES
-        && (model.lists[List::Cores].count() > 0 || model.mesh_pane == MeshPane::Cores);
+    // One of the lists has all the room where both have none: that of cores also on a mesh without links.
+    let listed_cores = model.lists[List::Cores].count() > 0;
+    let both = left >= 2 * LEAST_CORES && (listed_cores || model.mesh_pane == MeshPane::Cores);
     let high = match (both, model.mesh_pane) {
         (true, _) => {
             listed.min((left / 2).max(left.saturating_sub(rows(&model.lists[List::Cores]))))
         }
         (false, MeshPane::Cores) => 0,
+        (false, _) if listed_cores && model.lists[List::Links].count() == 0 => 0,
         (false, _) => left,
     };
     let parts = [tall, high, if below { links::DETAIL } else { 0 }].map(Constraint::Length);
