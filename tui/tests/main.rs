@@ -20,6 +20,7 @@ mod keys;
 mod launch;
 mod line;
 mod live;
+mod metrics;
 mod newcomer;
 mod opening;
 mod pause;

@@ -1,4 +1,5 @@
-//! What other programs read: recordings by the Python package `mcap`, traces by Perfetto's schema.
+//! What other programs read: recordings by the Python package `mcap`, traces by Perfetto's schema, metrics
+//! by Prometheus' client.
 //!
 //! `MESHSCOPE_READERS` names a folder with the packages of `.ci/python`; without it `target/python`
 //! is taken if it exists.
@@ -12,7 +13,7 @@ use std::process::Command;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// The lines that a script prints about a file; none without its packages.
-fn lines(script: &str, file: &Path) -> Option<Vec<String>> {
+pub(crate) fn lines(script: &str, file: &Path) -> Option<Vec<String>> {
     let named = std::env::var_os("MESHSCOPE_READERS").map(PathBuf::from);
     let packages = named.clone().unwrap_or_else(|| Path::new(ROOT).join("target/python"));
     if named.is_none() && !packages.exists() {

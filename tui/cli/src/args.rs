@@ -36,6 +36,9 @@ pub(crate) const FIRST_TARGET: &str = "emulator:t3000";
 /// The target without `--target` if there are device files.
 pub(crate) const DEVICE_TARGET: &str = "silicon";
 
+/// The time between two snapshots of `--watch`.
+pub(crate) const WATCH_PAUSE: &str = "1s";
+
 /// A terminal debugger and inspector for live Tenstorrent Wormhole meshes.
 ///
 /// Without a verb it shows the live mesh where standard output is a terminal, and prints the mesh
@@ -54,6 +57,18 @@ pub(crate) struct Arguments {
     /// Print tables as CSV (RFC 4180); several have an empty line between them.
     #[arg(long, global = true, conflicts_with = "json")]
     pub(crate) csv: bool,
+    /// Take a snapshot again and again, and print each as a line of JSON; TIME, such as 10ms, is the
+    /// target's own between two.
+    #[arg(
+        long,
+        global = true,
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = WATCH_PAUSE,
+        conflicts_with = "csv"
+    )]
+    pub(crate) watch: Option<String>,
     /// When to use colours; NO_COLOR is honoured.
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub(crate) color: When,

@@ -13,6 +13,7 @@ mod amount;
 mod args;
 mod environment;
 pub mod interrupt;
+mod junit;
 pub mod line;
 mod manual;
 mod output;

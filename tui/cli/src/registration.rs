@@ -1,12 +1,13 @@
 //! The registration of a verb: what the command line calls.
 
-use crate::args::Arguments;
+use crate::amount;
+use crate::args::{Arguments, WATCH_PAUSE};
 use crate::interrupt;
 use crate::output::{Columns, Page, json, say};
 use crate::screens::Screens;
 use crate::shape::DryRun;
-use crate::target::open;
-use crate::verb::{Description, Descriptions, Style, Verb};
+use crate::target::{keep_open, open};
+use crate::verb::{Description, Descriptions, Style, Verb, Watches};
 use clap::ArgMatches;
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
@@ -46,13 +47,21 @@ impl Registration {
 }
 
 /// Carries out a verb.
-pub(crate) fn act(
-    verb: &impl Verb,
+pub(crate) fn act<V: Verb>(
+    verb: &V,
     arguments: &Arguments,
     (verbs, screens): Surroundings,
 ) -> Result<Outcome, Failure> {
     let looks = arguments.looks(true);
-    let style = Style { json: arguments.json, csv: arguments.csv, looks, screens, verbs };
+    let watch = arguments.watch.as_deref();
+    let style = Style {
+        json: arguments.json || (watch.is_some() && V::WATCH == Watches::Repeats),
+        csv: arguments.csv,
+        watch: watch.is_some(),
+        looks,
+        screens,
+        verbs,
+    };
     if let Some(name) = verb.no_table().filter(|_| style.csv && !arguments.dry_run) {
         return Err(Failure::Usage(format!("--csv: {name} prints no table")));
     }
@@ -60,7 +69,41 @@ pub(crate) fn act(
     if !verb.cleans_up() {
         interrupt::watch(|| None)?;
     }
-    if arguments.dry_run { dry_run(verb, &target, style) } else { verb.run(&target, style) }
+    match watch {
+        _ if arguments.dry_run => dry_run(verb, &target, style),
+        Some(every) if V::WATCH != Watches::Itself => repeat(verb, &target, style, every),
+        Some(every) if every != WATCH_PAUSE => {
+            Err(Failure::Usage(format!("--watch: {} looks at intervals of its own", V::NAME)))
+        }
+        _ => verb.run(&target, style),
+    }
+}
+
+/// `--watch`: carries out a verb again and again on the same open target.
+fn repeat<V: Verb>(
+    verb: &V,
+    target: &Opening,
+    style: Style,
+    every: &str,
+) -> Result<Outcome, Failure> {
+    if V::WATCH == Watches::Never {
+        let verbs = (style.verbs)().into_iter().filter(|verb| verb.watch != Watches::Never);
+        let names: Vec<_> = verbs.map(|verb| verb.name).collect();
+        return Err(Failure::Usage(format!("--watch is for {}", names.join(", "))));
+    }
+    let cycles = amount::time("--watch", every).map_err(Failure::Usage)?;
+    keep_open();
+    if open(target)?.session().file().is_some() {
+        let words = &target.words;
+        return Err(Failure::Usage(format!(
+            "--watch: {words} is a recording, which does not go on"
+        )));
+    }
+    loop {
+        verb.run(target, style)?;
+        let passed = open(target)?.target().pass(cycles);
+        passed.map_err(|gone| Failure::of_access(&target.words, &gone))?;
+    }
 }
 
 /// `--dry-run`: prints what a verb would touch.

@@ -2,7 +2,8 @@
 
 use crate::output::{say, say_once_each};
 pub(crate) use crate::verb::Style;
-use crate::waiting::{Opened, Waiting};
+pub(crate) use crate::waiting::keep_open;
+use crate::waiting::{Opened, Waiting, kept};
 use console::exit::{Failure, Outcome};
 use console::feed::MeshSnapshot;
 use console::locate::{self, Where};
@@ -19,6 +20,9 @@ use machine::target::Mesh;
 /// Opens the target; says what is waited for if that or a later read takes long.
 pub(crate) fn open(target: &Opening) -> Result<Opened, Failure> {
     let waiting = Waiting::on(&target.words);
+    if let Some(machine) = kept() {
+        return Ok(Opened::new(machine, waiting));
+    }
     let machine = Machine::open(target, &waiting.listener())?;
     Ok(Opened::new(machine, waiting))
 }

@@ -20,6 +20,17 @@ pub(crate) type Previewer = Box<dyn FnOnce(&mut Machine) -> Result<Preview, Fail
 /// arguments are errors of usage, before a target is opened.
 pub(crate) type Ask<V> = Option<fn(&V, &Opening) -> Result<Option<Previewer>, Failure>>;
 
+/// What `--watch` means to a verb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watches {
+    /// Nothing: it does something, or reads no machine.
+    Never,
+    /// It is carried out again and again on the same open target.
+    Repeats,
+    /// It knows itself.
+    Itself,
+}
+
 /// A verb, implemented by its arguments, whose comment is its help.
 pub(crate) trait Verb: Args {
     /// Its name on the command line.
@@ -30,6 +41,9 @@ pub(crate) trait Verb: Args {
     const SCHEMAS: Schemas = &[];
     /// How `--dry-run` finds out what it would touch; none if it has no `--dry-run`.
     const QUESTION: Ask<Self> = None;
+
+    /// What `--watch` means to it.
+    const WATCH: Watches = Watches::Never;
 
     /// What prints no table, and so no CSV; none if it prints one.
     fn no_table(&self) -> Option<&'static str> {
@@ -59,6 +73,7 @@ pub(crate) struct Description {
     pub(crate) pages: Pages,
     pub(crate) schemas: Schemas,
     pub(crate) dry_run: bool,
+    pub(crate) watch: Watches,
     /// Adds its arguments and its comment.
     pub(crate) grammar: fn(Command) -> Command,
 }
@@ -73,6 +88,7 @@ impl Description {
             pages: V::PAGES,
             schemas: V::SCHEMAS,
             dry_run: V::QUESTION.is_some(),
+            watch: V::WATCH,
             grammar: V::augment_args,
         }
     }
@@ -84,6 +100,8 @@ pub(crate) struct Style {
     pub(crate) json: bool,
     /// Tables are CSV.
     pub(crate) csv: bool,
+    /// Whether it is asked for what comes, which a verb does that watches itself.
+    pub(crate) watch: bool,
     pub(crate) looks: Looks,
     pub(crate) screens: &'static dyn Screens,
     /// All verbs.

@@ -22,6 +22,7 @@ mod launch;
 mod links;
 mod man;
 mod mesh;
+mod metrics;
 mod operations;
 mod pause;
 mod print;
@@ -56,6 +57,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<queues::QueuesArguments>(),
     Registration::of::<why::WhyArguments>(),
     Registration::of::<check::CheckArguments>(),
+    Registration::of::<metrics::MetricsArguments>(),
     Registration::of::<explain::ExplainArguments>(),
     Registration::of::<fabric::FabricArguments>(),
     Registration::of::<read::ReadArguments>(),

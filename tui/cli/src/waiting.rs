@@ -5,6 +5,7 @@ use crate::output;
 use console::machine::Machine;
 use console::opening::{detail, name};
 use machine::progress::{Listener, Progress};
+use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,11 +85,26 @@ pub(crate) struct Opened {
 }
 
 /// An open target of a verb. At its end it says how many writes could not be logged.
-pub(crate) struct VerbMachine(Machine);
+pub(crate) struct VerbMachine(Option<Machine>);
+
+thread_local! {
+    /// Whether the target stays open for the next verb, and the one that does.
+    static KEPT: RefCell<(bool, Option<Machine>)> = const { RefCell::new((false, None)) };
+}
+
+/// Keeps the target open from now on, for a verb that is carried out again and again.
+pub(crate) fn keep_open() {
+    KEPT.with_borrow_mut(|kept| kept.0 = true);
+}
+
+/// Takes the target that stayed open.
+pub(crate) fn kept() -> Option<Machine> {
+    KEPT.with_borrow_mut(|kept| kept.1.take())
+}
 
 impl Opened {
     pub(crate) fn new(machine: Machine, waiting: Waiting) -> Self {
-        Self { machine: VerbMachine(machine), _waiting: waiting }
+        Self { machine: VerbMachine(Some(machine)), _waiting: waiting }
     }
 
     /// Ends the line, for verbs that report their own progress.
@@ -99,23 +115,32 @@ impl Opened {
 
 impl Drop for VerbMachine {
     fn drop(&mut self) {
-        if let Some(remark) = self.0.target().audit().and_then(|audit| audit.remark()) {
+        let kept = KEPT.with_borrow_mut(|kept| {
+            kept.1 = self.0.take_if(|_| kept.0);
+            kept.1.is_some()
+        });
+        if kept {
+            return;
+        }
+        if let Some(remark) = self.target().audit().and_then(|audit| audit.remark()) {
             output::say(&remark);
         }
     }
 }
 
+#[expect(clippy::expect_used, reason = "it is taken out at its end only")]
 impl Deref for VerbMachine {
     type Target = Machine;
 
     fn deref(&self) -> &Machine {
-        &self.0
+        self.0.as_ref().expect("open until its end")
     }
 }
 
+#[expect(clippy::expect_used, reason = "it is taken out at its end only")]
 impl DerefMut for VerbMachine {
     fn deref_mut(&mut self) -> &mut Machine {
-        &mut self.0
+        self.0.as_mut().expect("open until its end")
     }
 }
 

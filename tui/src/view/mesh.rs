@@ -65,7 +65,7 @@ fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
             listed.min((left / 2).max(left.saturating_sub(rows(&model.lists[List::Cores]))))
         }
         (false, MeshPane::Cores) => 0,
-        (false, _) if listed_cores && model.lists[List::Links].count() == 0 => 0,
+        (false, _) if listed_cores && model.mesh().is_none_or(|mesh| mesh.links.is_empty()) => 0,
         (false, _) => left,
     };
     let parts = [tall, high, if below { links::DETAIL } else { 0 }].map(Constraint::Length);

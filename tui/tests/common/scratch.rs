@@ -4,11 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// The program, to be run in the workspace.
+pub(crate) fn meshscope_command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).stdin(Stdio::null());
+    command
+}
+
 /// Runs the program in the workspace.
 pub(crate) fn meshscope(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    command.args(arguments).stdin(Stdio::null()).output().unwrap()
+    meshscope_command().args(arguments).output().unwrap()
 }
 
 /// The folder.

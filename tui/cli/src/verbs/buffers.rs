@@ -4,7 +4,7 @@ use super::cores::{check, sample};
 use crate::output::{Columns, Page, json, say};
 use crate::shape::schema;
 use crate::target::{Style, end_of_all, judge, open, report};
-use crate::verb::{Ask, Pages, Schemas, Verb, everything};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches, everything};
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::Opening;
@@ -28,6 +28,7 @@ impl Verb for BuffersArguments {
     const NAME: &str = "buffers";
     const PAGES: Pages = &[("buffers", include_str!("../manual/verbs/buffers.md"))];
     const SCHEMAS: Schemas = &[("buffers", schema::<Found<'_>>)];
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|_, _| Ok(Some(everything())));
     fn cleans_up(&self) -> bool {
         true

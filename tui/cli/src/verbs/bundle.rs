@@ -134,7 +134,8 @@ pub fn bundle(
 ) -> Result<String, Failure> {
     let options = BundleArguments { file: archive.clone(), moments: String::new(), with: vec![] };
     let looks = Looks { color: true, glyphs: Glyphs { ascii: false } };
-    let style = Style { json: false, csv: false, looks, screens, verbs: super::descriptions };
+    let style =
+        Style { json: false, csv: false, watch: false, looks, screens, verbs: super::descriptions };
     let target = Opening::of_words(&recording.display().to_string());
     let packed = Machine::open(&target, &Listener::default()).and_then(|mut machine| {
         let is_mcap = machine.session().file().is_some_and(|file| file.head.is_some());

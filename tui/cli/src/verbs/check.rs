@@ -3,17 +3,20 @@
 use super::expect;
 use super::why::newest;
 use crate::amount;
+use crate::junit;
 use crate::output::{Columns, json, say, text};
 use crate::shape::Checked;
 use crate::shape::schema;
 use crate::target::{Style, open};
-use crate::verb::{Ask, Pages, Schemas, Verb, everything};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches, everything};
 use console::exit::{Failure, Outcome};
+use console::fresh;
 use console::machine::Opening;
 use console::verdict;
 use diagnosis::expect::{Difference, ExpectedEnd, crc_errors, links_in_words, summed_up};
 use diagnosis::{Finding, Health, Place, Severity};
 use layouts::ChipId;
+use std::path::PathBuf;
 
 /// Say whether the mesh is healthy, for scripts.
 #[derive(clap::Args, Debug)]
@@ -28,12 +31,16 @@ pub(crate) struct CheckArguments {
     /// Most CRC errors that an end of a link may have counted since its boot.
     #[arg(long, value_name = "N")]
     pub(crate) max_crc: Option<u32>,
+    /// Also write the verdict to this file, as JUnit XML; an existing file is not overwritten.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 }
 
 impl Verb for CheckArguments {
     const NAME: &str = "check";
     const PAGES: Pages = &[("check", include_str!("../manual/verbs/check.md"))];
     const SCHEMAS: Schemas = &[("check", schema::<Checked<'_>>)];
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|_, _| Ok(Some(everything())));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)
@@ -46,6 +53,7 @@ pub(super) fn run(
     options: &CheckArguments,
 ) -> Result<Outcome, Failure> {
     let over = amount::time("--for", &options.over).map_err(Failure::Usage)?;
+    options.junit.as_deref().map_or(Ok(()), fresh::check)?;
     let expected = options.expect.as_deref().map(expect::load).transpose()?;
     let mut machine = open(target)?;
     let watched =
@@ -74,6 +82,9 @@ pub(super) fn run(
         text(&format!("{}\n", unknown.as_deref().unwrap_or("healthy")))?;
     } else {
         style.print(table)?;
+    }
+    if let Some(file) = &options.junit {
+        junit::write(file, (CheckArguments::NAME, &target.words), &diagnosis)?;
     }
     Ok(match Health::of(&diagnosis) {
         // A script that asks whether all is well is told that it is not known to be.

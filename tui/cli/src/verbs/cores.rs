@@ -8,7 +8,7 @@ use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
 use crate::shape::schema;
 use crate::target::{Style, cell, inspect, judge, report};
-use crate::verb::{Ask, Pages, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches};
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::Opening;
@@ -65,6 +65,7 @@ impl Verb for CoresArguments {
     fn cleans_up(&self) -> bool {
         self.sample.is_some()
     }
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, _| {
         if verb.sample.is_some() {
             let why = "--dry-run: only a snapshot shows which cores --sample would sample";

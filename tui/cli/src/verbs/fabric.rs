@@ -14,7 +14,7 @@ use crate::output::{Columns, Page, json, say};
 use crate::shape;
 use crate::shape::schema;
 use crate::target::{Style, cell, end_of_all, judge, open, report};
-use crate::verb::{Ask, Pages, Schemas, Verb, inspected};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches, inspected};
 use console::exit::{Failure, Outcome};
 use console::fabric::{
     candidates, channel_table, client_table, client_text, ledger_table, link, mux_table, mux_text,
@@ -68,6 +68,7 @@ impl Verb for FabricArguments {
             FabricQuestion::Status(_) | FabricQuestion::Drain(_) => None,
         }
     }
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, _| {
         if verb.question.is_some() {
             return Ok(None);

@@ -5,7 +5,7 @@ use crate::output::{Columns, json, say};
 use crate::shape::Images;
 use crate::shape::schema;
 use crate::target::{Style, inspect, judge, report};
-use crate::verb::{Ask, Pages, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
@@ -25,6 +25,7 @@ impl Verb for ImagesArguments {
     const NAME: &str = "images";
     const PAGES: Pages = &[("images", include_str!("../manual/verbs/images.md"))];
     const SCHEMAS: Schemas = &[("images", schema::<Images<'_>>)];
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, _| {
         let place = verb.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
         Ok(Some(Box::new(move |machine| {

@@ -4,7 +4,7 @@ use crate::output::{Columns, json, say};
 use crate::shape::Links;
 use crate::shape::schema;
 use crate::target::{Style, cell, inspect, judge, report};
-use crate::verb::{Ask, Pages, Schemas, Verb, inspected};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches, inspected};
 use console::exit::{Failure, Outcome};
 use console::glyph::link_letter;
 use console::machine::Opening;
@@ -22,6 +22,7 @@ impl Verb for LinksArguments {
     const NAME: &str = "links";
     const PAGES: Pages = &[("links", include_str!("../manual/verbs/links.md"))];
     const SCHEMAS: Schemas = &[("links", schema::<Links<'_>>)];
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> =
         Some(|_, _| Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() }))));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {

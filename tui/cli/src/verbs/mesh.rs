@@ -5,7 +5,7 @@ use crate::output::{Columns, Page, Part, json, say, text};
 use crate::shape::Mesh;
 use crate::shape::schema;
 use crate::target::{Style, inspect, judge, report};
-use crate::verb::{Ask, Pages, Schemas, Verb, inspected};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches, inspected};
 use access::descriptor::descriptor;
 use console::exit::{Failure, Outcome};
 use console::glyph::link_letter;
@@ -35,6 +35,7 @@ impl Verb for MeshArguments {
     fn no_table(&self) -> Option<&'static str> {
         self.descriptor.then_some("mesh --descriptor")
     }
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> =
         Some(|_, _| Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() }))));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {

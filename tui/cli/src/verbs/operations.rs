@@ -4,7 +4,7 @@ use super::cores::{check, read_set};
 use crate::output::{Columns, Page, json};
 use crate::shape::schema;
 use crate::target::{Style, inspect, judge, report};
-use crate::verb::{Ask, Pages, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
@@ -28,6 +28,7 @@ impl Verb for OperationsArguments {
     const NAME: &str = "operations";
     const PAGES: Pages = &[("operations", include_str!("../manual/verbs/operations.md"))];
     const SCHEMAS: Schemas = &[("operations", schema::<AllRunning<'_>>)];
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, _| {
         let place = verb.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
         Ok(Some(Box::new(move |machine| {

@@ -9,7 +9,7 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::shape::schema;
 use crate::target::{Style, core_of, open};
-use crate::verb::{Ask, Pages, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches};
 use answer::{Answer, answer};
 use console::exit::{Failure, Outcome};
 use console::found::{Found, Unread, Value};
@@ -46,6 +46,7 @@ impl Verb for PrintArguments {
     fn no_table(&self) -> Option<&'static str> {
         Some("print")
     }
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, opening| {
         let question = verb.question()?;
         // Only a snapshot shows which files of a directory run there.

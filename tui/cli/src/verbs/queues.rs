@@ -4,7 +4,7 @@ use super::cores::check_on;
 use crate::output::{Columns, json};
 use crate::shape::schema;
 use crate::target::{Style, end_of_all, judge, open, report};
-use crate::verb::{Ask, Pages, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches};
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::{Machine, Opening};
@@ -27,6 +27,7 @@ impl Verb for QueuesArguments {
     const PAGES: Pages = &[("queues", include_str!("../manual/verbs/queues.md"))];
     const SCHEMAS: Schemas = &[("queues", schema::<Found<'_>>)];
 
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, _| {
         let asked = QueuesArguments { chip: verb.chip.clone() };
         Ok(Some(Box::new(move |machine| {

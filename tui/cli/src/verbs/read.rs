@@ -4,7 +4,7 @@ use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::shape::schema;
 use crate::target::{Style, inspect, report};
-use crate::verb::{Ask, Pages, Schemas, Verb, unrefused};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches, unrefused};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
@@ -32,6 +32,7 @@ impl Verb for ReadArguments {
     fn no_table(&self) -> Option<&'static str> {
         Some("read")
     }
+    const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, _| {
         let spans = vec![span(&verb.place, &verb.len)?];
         let read_set = ReadSet { spans, ..ReadSet::default() };

@@ -4,13 +4,15 @@ use super::cores::sample;
 use super::record;
 use crate::amount;
 use crate::interrupt;
+use crate::junit;
 use crate::output::{json_line, say, text};
 use crate::shape::schema;
 use crate::shape::{Files, Judged};
 use crate::target::Style;
 use crate::target::{end_of_all, open, report};
-use crate::verb::{Ask, Pages, Schemas, Verb, everything};
+use crate::verb::{Ask, Pages, Schemas, Verb, Watches, everything};
 use console::exit::{Failure, Outcome};
+use console::fresh;
 use console::machine::{Machine, Opening};
 use console::recording::{FLIGHT_BYTES, RecordingFile};
 use console::verdict;
@@ -21,7 +23,7 @@ use machine::past::Keeps;
 use probe::session::{Inspected, Session, Watch, Watched};
 use recordings::FlightRecorder;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Say what stands still, what it waits for, and the likely causes.
@@ -30,19 +32,19 @@ pub(crate) struct WhyArguments {
     /// Time over which the mesh is watched, such as 50ms or 200us.
     #[arg(long = "for", value_name = "TIME", default_value = "50ms")]
     pub(crate) over: String,
-    /// Watch the mesh unattended until a fault or a hang is found, and record it then.
-    #[arg(long)]
-    pub(crate) watch: bool,
     /// The recording of --watch; an existing file is not overwritten. The default is
     /// why-SECONDS.mcap in the current directory.
     #[arg(long, value_name = "FILE", requires = "watch")]
     pub(crate) record: Option<PathBuf>,
+    /// Also write the verdict to this file, as JUnit XML; an existing file is not overwritten.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 }
 
 impl WhyArguments {
     /// What the verb does without options.
     pub(crate) fn usual() -> Self {
-        Self { over: "50ms".to_owned(), watch: false, record: None }
+        Self { over: "50ms".to_owned(), record: None, junit: None }
     }
 }
 
@@ -53,6 +55,7 @@ impl Verb for WhyArguments {
     fn no_table(&self) -> Option<&'static str> {
         Some("why")
     }
+    const WATCH: Watches = Watches::Itself;
     fn cleans_up(&self) -> bool {
         true
     }
@@ -71,13 +74,14 @@ pub(super) fn run(
     options: &WhyArguments,
 ) -> Result<Outcome, Failure> {
     let over = amount::time("--for", &options.over).map_err(Failure::Usage)?;
-    if options.watch {
-        return watch(target, style, over, options.record.as_deref());
+    options.junit.as_deref().map_or(Ok(()), fresh::check)?;
+    if style.watch {
+        return watch(target, style, over, options);
     }
     let mut machine = open(target)?;
     let watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
-    conclude(target, style, &watched)
+    conclude(target, style, &watched, options)
 }
 
 /// Reports all snapshots of a diagnosis, and returns the newest.
@@ -96,7 +100,12 @@ pub(super) fn newest<'a>(target: &Opening, watched: &'a Watched) -> Result<&'a I
 }
 
 /// Prints the verdict.
-fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome, Failure> {
+fn conclude(
+    target: &Opening,
+    style: Style,
+    watched: &Watched,
+    options: &WhyArguments,
+) -> Result<Outcome, Failure> {
     let last = newest(target, watched)?;
     let diagnosis = &watched.diagnosis;
     let words = &target.words;
@@ -106,6 +115,9 @@ fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome
         page(words, diagnosis)
     })?;
     diagnosis.missing.iter().for_each(|missing| say(&format!("unknown: {missing}")));
+    if let Some(file) = &options.junit {
+        junit::write(file, (WhyArguments::NAME, words), diagnosis)?;
+    }
     Ok(Outcome::of(Health::of(diagnosis), !last.state.gaps.is_empty()))
 }
 
@@ -132,9 +144,9 @@ fn watch(
     target: &Opening,
     style: Style,
     over: u64,
-    file: Option<&Path>,
+    options: &WhyArguments,
 ) -> Result<Outcome, Failure> {
-    let file = file.map_or_else(usual_file, Path::to_owned);
+    let file = options.record.clone().unwrap_or_else(usual_file);
     let recording = RecordingFile::new(&file)?;
     interrupt::end_file(&recording)?;
     // What it has found so far is said instead of what it waits for.
@@ -146,14 +158,14 @@ fn watch(
     // A file that cannot be written is better known now than at the finding.
     recording.create(machine.target(), ("why --watch", None))?;
     recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));
-    let watched = until_found(&mut machine, target, over, &recording);
+    let watched = until_found(&mut machine, (target, style), over, &recording);
     // The file is valid however the recording ended; without a moment it is removed.
     let ended = recording.end().unwrap_or_else(|failure| failure.to_string());
     if recording.is_stopped() {
         say(&ended);
         return Err(Failure::Interrupted);
     }
-    let outcome = conclude(target, style, &watched?)?;
+    let outcome = conclude(target, style, &watched?, options)?;
     say(&ended);
     Ok(outcome)
 }
@@ -162,13 +174,13 @@ fn watch(
 /// that cannot be written does not cost the verdict.
 fn until_found(
     machine: &mut Machine,
-    target: &Opening,
+    (target, style): (&Opening, Style),
     over: u64,
     recording: &RecordingFile,
 ) -> Result<Watched, Failure> {
     let gone = |error| Failure::of_access(&target.words, &error);
     let mut watch = Watch::new(over);
-    let (mut begun, mut said) = (None, Health::Unknown);
+    let (mut begun, mut said, mut told) = (None, Health::Unknown, Ok(()));
     let mut go_on = |session: &mut Session, watch: &Watch, diagnosis: &Diagnosis| {
         if let Some(newest) = watch.newest() {
             if end_of_all(&newest.snapshot).is_some() {
@@ -182,10 +194,15 @@ fn until_found(
         if std::mem::replace(&mut said, health) != health {
             let since = words::cycles(diagnosis.cycles.saturating_sub(begun));
             say(&format!("watched for {since}: {}", health.word()));
+            if let (true, Some(newest)) = (style.json, watch.newest()) {
+                let line = line(&target.words, diagnosis, Some(&newest.state));
+                told = line.and_then(|line| text(&line));
+            }
         }
-        !health.is_sick() && !recording.is_stopped()
+        !health.is_sick() && !recording.is_stopped() && told.is_ok()
     };
     let first = machine.session().diagnose_while(&mut watch, &mut go_on).map_err(gone)?;
+    told?;
     // Nothing is left to be recorded.
     if let Some(end) = first.newest.as_ref().and_then(|newest| end_of_all(&newest.snapshot)) {
         return Err(gone(end.clone()));

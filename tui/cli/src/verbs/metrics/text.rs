@@ -1,0 +1,134 @@
+//! A state and its verdict as OpenMetrics. What tt-metal's `tt_telemetry` tells too has its name, such as
+//! `crcErrorCount` (`tt_telemetry/telemetry/ethernet/ethernet_metrics.cpp`); others begin with `meshscope_`.
+
+use console::exit::Failure;
+use decode::state::{EthState, LinkCondition, MeshState};
+use diagnosis::{Diagnosis, Health};
+use images::Reading;
+use layouts::EthId;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use std::sync::atomic::AtomicU64;
+
+type Value = Gauge<u64, AtomicU64>;
+
+/// An end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct End {
+    hostname: String,
+    chip: u16,
+    channel: u8,
+}
+
+/// A verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct State {
+    hostname: String,
+    state: &'static str,
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Found {
+    hostname: String,
+    condition: &'static str,
+    severity: &'static str,
+    place: String,
+}
+
+/// What belongs to no place of the mesh.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Host {
+    hostname: String,
+}
+
+/// A count of the base firmware: its name, what it means, and where it is.
+type Count = (&'static str, &'static str, fn(&EthState) -> Reading<u64>);
+
+/// The counts of each end of a link.
+const COUNTS: [Count; 6] = [
+    ("retrainCount", "Retrainings of the link", |eth| eth.retrain_count.clone().map(u64::from)),
+    ("crcErrorCount", "Frames with a wrong checksum", |eth| eth.crc_errors.clone().map(u64::from)),
+    ("codewordCount", "Corrected codewords", |eth| eth.corrected_codewords.clone()),
+    ("uncorrectedCodewordCount", "Uncorrected codewords", |eth| eth.uncorrected_codewords.clone()),
+    ("meshscope_packets_sent", "Packets that base firmware sent", |eth| eth.packets_sent.clone()),
+    ("meshscope_packets_received", "Packets that base firmware received", |eth| {
+        eth.packets_received.clone()
+    }),
+];
+
+const VERDICTS: [Health; 7] = [
+    Health::Healthy,
+    Health::Slow,
+    Health::NotFinished,
+    Health::Fault,
+    Health::Paused,
+    Health::Hang,
+    Health::Unknown,
+];
+
+/// Writes the metrics of a state, with the bus transactions that it cost.
+pub(super) fn of(
+    state: &MeshState,
+    diagnosis: &Diagnosis,
+    transactions: u64,
+) -> Result<String, Failure> {
+    let hostname = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let mut registry = Registry::default();
+    let end = |at: EthId| End { hostname: hostname.clone(), chip: at.chip.0, channel: at.channel };
+    let up = Family::<End, Value>::default();
+    registry.register("linkIsUp", "Whether the link is up", up.clone());
+    // What was not read is not there, which is no zero.
+    for link in state.links.iter().filter(|link| link.condition != LinkCondition::Unread) {
+        for at in [link.link.a, link.link.b] {
+            up.get_or_create(&end(at)).set((link.condition == LinkCondition::Up).into());
+        }
+    }
+    let ends = || state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
+    for (name, help, of) in COUNTS {
+        let counts = Family::<End, Value>::default();
+        registry.register(name, help, counts.clone());
+        for at in ends() {
+            let count = state.eth(at).and_then(|it| it.eth.as_ref()).map(of);
+            if let Some(Reading::Known(count)) = count {
+                counts.get_or_create(&end(at)).set(count);
+            }
+        }
+    }
+    let health = Family::<State, Value>::default();
+    registry.register("meshscope_health", "1 for the verdict, 0 for the others", health.clone());
+    for verdict in VERDICTS {
+        let label = State { hostname: hostname.clone(), state: verdict.word() };
+        health.get_or_create(&label).set((Health::of(diagnosis) == verdict).into());
+    }
+    let findings = Family::<Found, Value>::default();
+    registry.register("meshscope_findings", "Findings of the verdict", findings.clone());
+    for it in &diagnosis.findings {
+        let (condition, severity) = (it.condition.name(), it.severity.word());
+        let (hostname, place) = (hostname.clone(), it.place.to_string());
+        findings.get_or_create(&Found { hostname, condition, severity, place }).inc();
+    }
+    let host = Host { hostname };
+    for (name, help, value) in [
+        ("meshscope_gaps", "Ranges that could not be read", state.gaps.len() as u64),
+        ("meshscope_bus_transactions", "Bus transactions of this look", transactions),
+    ] {
+        let family = Family::<Host, Value>::default();
+        registry.register(name, help, family.clone());
+        family.get_or_create(&host).set(value);
+    }
+    let mut text = String::new();
+    encode(&mut text, &registry).map_err(|error| Failure::Internal(format!("metrics: {error}")))?;
+    Ok(sorted(&text))
+}
+
+/// The same text with the samples of each metric in the order of their labels.
+fn sorted(text: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let samples = |a: &&str, b: &&str| !a.starts_with('#') && !b.starts_with('#');
+    lines.chunk_by_mut(samples).for_each(<[&str]>::sort_unstable);
+    lines.concat()
+}
