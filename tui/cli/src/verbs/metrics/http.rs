@@ -83,8 +83,7 @@ fn read_some(stream: &mut TcpStream, left: Duration, bytes: &mut Vec<u8>) -> io:
     // A read timeout of zero is an error of usage.
     stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
     let mut some = [0; 1024];
-    match stream.read(&mut some)? {
-        0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        count => Ok(bytes.extend_from_slice(&some[..count])),
-    }
+    let count = stream.read(&mut some)?;
+    bytes.extend_from_slice(&some[..count]);
+    if count == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
