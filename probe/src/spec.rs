@@ -1,5 +1,5 @@
 //! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`,
-//! `umd-sim`, a file.
+//! `ssh://<host>`, `umd-sim`, a file.
 
 mod moment;
 mod study;
@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use transport::agent::Remote;
 use workloads::mux::MuxScene;
 use workloads::scene::external::External;
 use workloads::scene::{Pace, Scene, SceneError, Workload};
@@ -24,6 +25,10 @@ const LATEST_START_CYCLES: u64 = 100_000_000_000;
 
 /// The folder of the driver's device files.
 const DEVICES: &str = "/dev/tenstorrent/";
+
+/// What begins the name of a host, and what separates two.
+const SSH: &str = "ssh://";
+const AND_SSH: &str = ",ssh://";
 
 /// The settings of `ttsim`.
 const SETTINGS_OF_TTSIM: [&str; 5] = ["firmware", "run", "kernels", "traffic", "at"];
@@ -43,6 +48,8 @@ pub enum TargetSpec {
     Ttsim(Simulator),
     /// `socket:<path>[,socket:<path>..]`: the machines of several hosts as one.
     Sockets(Vec<PathBuf>),
+    /// `ssh://<host>[/<target>][,ssh://..]`: what agents read on other hosts, as one machine.
+    Agents(Vec<Remote>),
     /// `umd-sim[:<folder>]`: a simulation server of tt-umd; none: the only one that runs.
     UmdSim(Option<PathBuf>),
     /// `silicon`, or a device file.
@@ -119,6 +126,9 @@ impl TargetSpec {
         if words.starts_with("/dev/") {
             return wrong(format!("`{words}` is not a Tenstorrent device: use {DEVICES}<n>"));
         }
+        if words.starts_with(SSH) {
+            return agents(words);
+        }
         match words.split_once(':') {
             Some(("emulator", scene)) => emulated(scene),
             Some((kind @ ("ttsim" | "socket"), "")) => {
@@ -135,7 +145,7 @@ impl TargetSpec {
                 moment::recording(words)
             }
             _ => wrong(format!(
-                "`{words}` is not a target: emulator:<mesh>, ttsim:<library>, socket:<path>, umd-sim, silicon, \
+                "`{words}` is not a target: emulator:<mesh>, ttsim:<library>, socket:<path>, ssh://<host>, umd-sim, silicon, \
                  /dev/tenstorrent/<n>, a recording or a fabric snapshot"
             )),
         }
@@ -155,6 +165,24 @@ fn is_device(words: &str) -> bool {
     let by_id = |name: &str| name.strip_prefix("by-id/").is_some_and(|id| !id.is_empty());
     let name = words.strip_prefix(DEVICES);
     name.is_some_and(|name| name.parse::<u16>().is_ok() || by_id(name))
+}
+
+/// Parses hosts, each with its target; each but the first follows `,`.
+fn agents(words: &str) -> Result<TargetSpec, SpecError> {
+    let hosts = words.strip_prefix(SSH).unwrap_or(words).split(AND_SSH).map(|host| {
+        let (destination, target) = host.split_once('/').unwrap_or((host, ""));
+        let odd = |c: char| c.is_whitespace() || c.is_control() || c == '\'' || c == '"';
+        // ssh would take it for an option.
+        if destination.is_empty() || destination.starts_with('-') || destination.contains(odd) {
+            return wrong(format!("{SSH}{host}: `{destination}` is no host"));
+        }
+        if target.starts_with(SSH) || target.contains(char::is_control) {
+            return wrong(format!("{SSH}{host}: `{target}` is no target that an agent can open"));
+        }
+        let target = if target.is_empty() { "silicon" } else { target }.to_owned();
+        Ok(Remote { destination: destination.to_owned(), target })
+    });
+    hosts.collect::<Result<_, _>>().map(TargetSpec::Agents)
 }
 
 /// Parses socket paths; each but the first follows `,socket:`.

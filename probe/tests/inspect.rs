@@ -25,6 +25,7 @@ fn mesh() -> Mesh {
         chips: vec![chip(0), chip(1)],
         links,
         problems: vec!["a problem".into()],
+        ..Mesh::default()
     }
 }
 

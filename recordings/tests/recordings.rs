@@ -72,6 +72,7 @@ fn target() -> Described {
             chips: vec![chip(0), chip(1)],
             links: vec![Link { a: end(0, 8), b: end(1, 0) }],
             problems: vec!["one link was down".into()],
+            ..Mesh::default()
         },
         abilities: Abilities {
             allow: Allow::ALL,

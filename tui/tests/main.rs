@@ -14,6 +14,7 @@ mod export;
 mod fabric;
 mod frames;
 mod hostile;
+mod hosts;
 mod images;
 #[path = "common/keys.rs"]
 mod keys;

@@ -383,7 +383,7 @@ impl MeshState {
             kind: self.kind,
             chips: self.chips.iter().map(|chip| chip.chip.clone()).collect(),
             links: self.links.iter().map(|link| link.link).collect(),
-            problems: Vec::new(),
+            ..Mesh::default()
         }
     }
 

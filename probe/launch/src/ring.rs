@@ -176,7 +176,7 @@ mod tests {
             kind: layouts::ChipKind::Wormhole,
             chips: (0..chips).map(chip).collect(),
             links: links.collect(),
-            problems: vec![],
+            ..Mesh::default()
         }
     }
 

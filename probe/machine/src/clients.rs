@@ -30,7 +30,7 @@ impl fmt::Display for Client {
 }
 
 /// A process that has a device of the machine open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Holder {
     /// Its process id; 0 if this process cannot see it.
     pub pid: u32,

@@ -213,6 +213,21 @@ pub struct Mesh {
     pub links: Vec<Link>,
     /// What discovery could not determine, one sentence each.
     pub problems: Vec<String>,
+    /// Links that are up and lead to chips that were not found: those of other hosts.
+    pub outward: Vec<OutwardLink>,
+}
+
+/// A link to a chip that was not found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutwardLink {
+    /// The end that was found: its chip and channel.
+    pub near: (ChipId, u8),
+    /// The 64-bit id of the other chip.
+    pub unique_id: u64,
+    /// The Ethernet channel there.
+    pub channel: u8,
+    /// The sentence of [`Mesh::problems`] that says so; others may share it.
+    pub problem: String,
 }
 
 impl Mesh {
@@ -288,7 +303,7 @@ impl Mesh {
             kind: descriptor.kind,
             chips: chips.collect(),
             links: links.collect(),
-            problems: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -17,6 +17,7 @@ use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Target as _};
 use std::path::{Path, PathBuf};
+use transport::agent::{AgentTarget, Remote};
 use transport::hosts::JoinedBar;
 use transport::silicon::{self, SiliconBar};
 use transport::socket_bar::SocketBar;
@@ -72,7 +73,8 @@ impl Session {
         let given = given.collect::<Result<Vec<_>, _>>().map_err(OpenError::Manifest)?;
         let &OpenOptions { allow, keeps, .. } = options;
         let on = options.rerun_on.as_deref();
-        let mut session = match TargetSpec::parse(words)? {
+        let spec = TargetSpec::parse(words)?;
+        let mut session = match spec.clone() {
             TargetSpec::Emulator(scene) => {
                 Self::open_scene(words, &Scene { keeps, ..scene }, listener)?
             }
@@ -89,6 +91,7 @@ impl Session {
                 Self { ends_with_process: true, ..session }
             }
             TargetSpec::Sockets(paths) => Self::open_sockets(words, &paths, (allow, listener))?,
+            TargetSpec::Agents(remotes) => Self::open_agents(words, &remotes, (allow, listener))?,
             TargetSpec::UmdSim(folder) => {
                 Self::open_umd(words, folder.as_deref(), (allow, listener))?
             }
@@ -104,7 +107,9 @@ impl Session {
             TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
         };
         session.add_manifests(&given);
-        session.files.seek(&options.elfs, options.find);
+        // The processes that use a machine of another host are not those of this one.
+        let here = !matches!(spec, TargetSpec::Agents(_));
+        session.files.seek(&options.elfs, options.find && here);
         session.find_files(catalog);
         Ok(session)
     }
@@ -170,6 +175,20 @@ impl Session {
         let target = over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)?;
         let session = Self::open_external(words, target, pacer, (None, listener))?;
         Ok(Self { files: Files::of(servers), before, ..session })
+    }
+
+    /// Opens what agents read on other hosts.
+    fn open_agents(
+        words: &str,
+        remotes: &[Remote],
+        (allow, listener): (Allow, &Listener),
+    ) -> Result<Self, OpenError> {
+        let target = AgentTarget::open(words, remotes, (allow, listener));
+        let target =
+            target.map_err(|reason| OpenError::Unreachable { target: words.to_owned(), reason })?;
+        let pacer = target.abilities().paced.then(|| Pacer::new(DEFAULT_PACE));
+        let (images, problems) = ImageMap::firmware();
+        Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
     }
 
     /// Opens what a simulation server of tt-umd serves, to be read.

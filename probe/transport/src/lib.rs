@@ -1,7 +1,7 @@
 //! Access to machines: silicon, the vendor's simulator, sockets, the emulator; and the server of a
 //! machine.
 //!
-//! Each is a [`machine::bar::Bar`]:
+//! Each is a [`machine::bar::Bar`], but for an [`agent`], which is a [`machine::target::Target`]:
 //!
 //! - [`silicon`] opens the devices of tt-kmd and maps their BARs;
 //! - [`ttsim`] runs `libttsim` in a child process, because a bad access ends its process;
@@ -9,6 +9,7 @@
 //!   protocol;
 //! - [`emulator_bar`] drives the emulated mesh in this process;
 //! - [`umd`] is client and server of the simulation server of tt-umd;
+//! - [`agent`] reads and writes targets on other hosts, a plan at a time;
 //! - [`hosts`] joins the machines of several hosts; [`shared_bar`] lets several clients use one.
 //!
 //! A BAR takes batches of operations and returns the bytes that they read.
@@ -30,8 +31,10 @@
 //! All `unsafe` of machine access is here. This crate does not judge addresses; `access` does, and
 //! [`serve`] those of clients, which may use another `access`.
 
+pub mod agent;
 pub mod emulator_bar;
 pub mod hosts;
+mod process;
 pub mod serve;
 pub mod shared_bar;
 pub mod silicon;

@@ -140,10 +140,10 @@ impl Outbox {
     ///
     /// # Errors
     /// As [`Outbox::send`].
-    pub fn answer(
+    pub fn answer<T: Serialize>(
         &mut self,
         stream: &mut impl Write,
-        fill: impl FnOnce(&mut Vec<u8>) -> Option<WireReply>,
+        fill: impl FnOnce(&mut Vec<u8>) -> Option<T>,
     ) -> io::Result<()> {
         self.frame.clear();
         self.frame.resize(PREFIX_BYTES, 0);

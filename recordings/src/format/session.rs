@@ -142,6 +142,7 @@ fn load_mesh(stored: StoredMesh) -> Mesh {
         chips: stored.chips.into_iter().map(Chip::from).collect(),
         links: links.collect(),
         problems: stored.problems,
+        ..Mesh::default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
+mod agent;
 mod buffers;
 mod bundle;
 mod changes;
@@ -80,6 +81,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<CleanArguments>(),
     Registration::of::<serve::ServeArguments>(),
     Registration::of::<exec::ExecArguments>(),
+    Registration::of::<agent::AgentArguments>(),
     Registration::of::<demo::DemoArguments>(),
     Registration::of::<doctor::DoctorArguments>(),
     Registration::of::<completions::CompletionsArguments>(),

@@ -91,7 +91,7 @@ fn begun_on(path: &Path, board: Option<&str>) -> Writer {
         kind: layouts::ChipKind::Wormhole,
         chips: state.chips.iter().map(|c| named(&c.chip)).collect(),
         links: state.links.iter().map(|l| l.link).collect(),
-        problems: vec![],
+        ..Mesh::default()
     };
     let target = Named { mesh, abilities: Abilities::default() };
     let mut bytes = vec![0; 0x2000];

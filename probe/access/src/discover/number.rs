@@ -4,7 +4,7 @@ use super::port::{Peer, Port};
 use super::{Candidate, Discovered, Discovery};
 use crate::access::Route;
 use layouts::{ChipId, EthId};
-use machine::target::{Chip, Link, Mesh};
+use machine::target::{Chip, Link, Mesh, OutwardLink};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Discovery<'_> {
@@ -24,15 +24,17 @@ impl Discovery<'_> {
         for (id, &index) in order.iter().enumerate() {
             ids[index] = ChipId(id as u16);
         }
-        let links = self.links(&ids);
+        let mut outward = Vec::new();
+        let links = self.links(&ids, &mut outward);
         self.report_dead_tiles(&ids);
-        self.report_other_hosts(&ids);
+        self.report_other_hosts(&ids, &mut outward);
         self.quarantine_lost_chips(&ids);
         let mesh = Mesh {
             kind: self.access.bus.bar().chip(),
             chips: order.iter().map(|&i| self.chip(i, &ids)).collect(),
             links,
             problems: std::mem::take(&mut self.problems),
+            outward,
         };
         let route = |&i: &usize| Some((ids[i], self.chips[i].route.clone()?));
         let routes = order.iter().filter_map(route).collect();
@@ -57,8 +59,8 @@ impl Discovery<'_> {
     }
 
     /// Returns all links that at least one end publishes, including links that are down if both
-    /// ends are known.
-    fn links(&mut self, ids: &[ChipId]) -> Vec<Link> {
+    /// ends are known. Those to chips that were not found are added to `outward`.
+    fn links(&mut self, ids: &[ChipId], outward: &mut Vec<OutwardLink>) -> Vec<Link> {
         let mut links = BTreeSet::new();
         let mut down = BTreeSet::new();
         for (from, channel, port) in self.ports_with_peer() {
@@ -75,9 +77,13 @@ impl Discovery<'_> {
                 }
                 // Reported once for each host.
                 None if self.elsewhere.contains_key(&port.peer.id) => {}
-                None if port.is_up() => self.problems.push(format!(
-                    "{near} leads to e{far} of a chip at {coord} that was not found"
-                )),
+                None if port.is_up() => {
+                    let problem =
+                        format!("{near} leads to e{far} of a chip at {coord} that was not found");
+                    self.problems.push(problem.clone());
+                    let (near, unique_id) = ((near.chip, channel), port.peer.id);
+                    outward.push(OutwardLink { near, unique_id, channel: far, problem });
+                }
                 None => self.problems.push(format!(
                     "{near} is down; it led to e{far} of a chip at {coord} that was not found"
                 )),
@@ -144,8 +150,8 @@ impl Discovery<'_> {
         self.problems.append(&mut problems);
     }
 
-    /// Reports chips that only other hosts reach, and the links to them.
-    fn report_other_hosts(&mut self, ids: &[ChipId]) {
+    /// Reports chips that only other hosts reach, and the links to them, which are added to `outward`.
+    fn report_other_hosts(&mut self, ids: &[ChipId], outward: &mut Vec<OutwardLink>) {
         let mut missing: BTreeMap<&str, u32> = BTreeMap::new();
         let found = |id: u64| self.chips.iter().any(|chip| chip.id == id);
         for (_, host) in self.elsewhere.iter().filter(|(id, _)| !found(**id)) {
@@ -156,21 +162,30 @@ impl Discovery<'_> {
             let ports_to_host = ports.iter().filter(|(.., port)| {
                 !found(port.peer.id) && self.elsewhere.get(&port.peer.id).is_some_and(|h| h == host)
             });
-            let ends = ports_to_host
-                .map(|(from, channel, _)| EthId { chip: ids[*from], channel: *channel });
-            ends.collect::<BTreeSet<_>>()
+            let ends = ports_to_host.map(|(from, channel, port)| {
+                (EthId { chip: ids[*from], channel: *channel }, port.peer)
+            });
+            ends.collect::<Vec<_>>()
         };
-        let problems = missing.iter().map(|(host, count)| {
-            let ends = ends(host);
+        let mut problems = Vec::new();
+        for (host, count) in &missing {
+            let ports = ends(host);
+            let ends: BTreeSet<EthId> = ports.iter().map(|(end, _)| *end).collect();
             let lead = match ends.first() {
                 Some(only) if ends.len() == 1 => format!("one link leads there, at {only}"),
                 Some(first) => format!("{} links lead there, {first} the first", ends.len()),
                 None => "no link leads there".into(),
             };
             let chips = if *count == 1 { "chip" } else { "chips" };
-            format!("{count} {chips} of {host} cannot be reached from here ({lead})")
-        });
-        let mut problems: Vec<String> = problems.collect();
+            let problem = format!("{count} {chips} of {host} cannot be reached from here ({lead})");
+            outward.extend(ports.into_iter().map(|(end, peer)| OutwardLink {
+                near: (end.chip, end.channel),
+                unique_id: peer.id,
+                channel: peer.channel,
+                problem: problem.clone(),
+            }));
+            problems.push(problem);
+        }
         self.problems.append(&mut problems);
     }
 

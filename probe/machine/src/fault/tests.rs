@@ -83,7 +83,7 @@ fn what_is_not_there_cannot_fail() {
     let end = |channel| EthId { chip: ChipId(0), channel };
     let links = vec![Link { a: end(0), b: end(8) }];
     let mesh =
-        Mesh { kind: layouts::ChipKind::Wormhole, chips: vec![chip], links, problems: Vec::new() };
+        Mesh { kind: layouts::ChipKind::Wormhole, chips: vec![chip], links, ..Mesh::default() };
     let check = |words: &str| mesh.check_fault(&words.parse().unwrap());
     assert_eq!(check("link:0.8:down"), Ok(()));
     assert_eq!(check("core:0.e3:stuck"), Ok(()));

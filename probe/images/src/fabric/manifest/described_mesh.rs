@@ -19,7 +19,7 @@ impl FabricManifest {
         let mut links: Vec<Link> = ends.map(|(a, b)| Link { a: a.min(b), b: a.max(b) }).collect();
         links.sort_unstable();
         links.dedup();
-        Mesh { kind: self.run.chips, chips, links, problems: self.elsewhere() }
+        Mesh { kind: self.run.chips, chips, links, problems: self.elsewhere(), ..Mesh::default() }
     }
 
     /// Returns the ends of the links of a chip's routers.

@@ -1,0 +1,272 @@
+//! What a program and its agent on another host say to each other, in the frames of [`crate::wire`]: plans go
+//! out, snapshots come back.
+
+use layouts::{ChipCoord, ChipId, ChipKind, EthId, NocAddr, NocXy};
+use machine::clients::{Client, Holder};
+use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span, StoppedCore};
+use machine::target::{
+    Abilities, AccessRoute, Chip, Link, Mesh, OutwardLink, PlannedAccess, Preview, Quarantined,
+};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use std::sync::Arc;
+
+/// Version of the messages; both sides must have the same.
+pub(super) const VERSION: u32 = 1;
+
+/// Most bytes that one request may ask for: the answer must fit in a frame.
+pub(super) const MOST_BYTES: u64 = 64 << 20;
+
+/// A range: chip, tile, offset, length in bytes.
+pub(super) type Range = (ChipId, NocXy, u64, u32);
+
+/// A request of the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// The first one.
+    Hello {
+        /// [`VERSION`] of the program.
+        version: u32,
+    },
+    /// Asks only for the status.
+    Status,
+    /// Reads these ranges; answered by `Read` and their bytes.
+    Read(Vec<Range>),
+    /// Writes bytes from the beginning of a range; answered by `Written`.
+    Write(Range, ByteBuf),
+    /// Reserves room in the audit log; answered by `Done`.
+    Reserve,
+    /// Injects a fault; answered by `Done`.
+    Disrupt(String),
+    /// Asks for the accesses of reads of these plans; answered by `Preview`.
+    Preview(Vec<Vec<Range>>),
+    /// Asks for the accesses of a write; answered by `Preview`.
+    PreviewWrite(Range),
+    /// Lets time pass, in device cycles; what went wrong is in the next status. No answer.
+    Pass(u64),
+    /// Names the command of the following writes. No answer.
+    Command(String),
+    /// Writes are made also if they cannot be logged. No answer.
+    MustNotStop,
+    /// Does not access a tile. No answer.
+    LeaveAlone(ChipId, NocXy, AccessError),
+    /// Clears the quarantine. No answer.
+    Clear,
+    /// Allows far chips again. No answer.
+    RetryFar,
+}
+
+/// An answer of the agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// It serves this machine.
+    Welcome(Box<Welcome>),
+    /// It does not, and why.
+    Refused(String),
+    /// Ranges that were read, whose bytes follow, and those that were not.
+    Read(Box<ReadReply>, Box<Status>),
+    /// The bytes before a write, or why they were not read; or why it was not made.
+    Written(Result<Result<ByteBuf, AccessError>, AccessError>, Box<Status>),
+    /// Done, or why not.
+    Done(Result<(), AccessError>, Box<Status>),
+    /// Accesses, each with whether it goes through a window, whether it writes and its
+    /// transactions, and ranges that would not be accessed.
+    Preview(Vec<(Range, bool, bool, u64)>, Vec<(Range, AccessError)>),
+}
+
+/// The machine of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Welcome {
+    /// [`VERSION`] of the agent.
+    pub(super) version: u32,
+    /// What it supports.
+    pub(super) abilities: Abilities,
+    /// The kind of its chips.
+    pub(super) kind: ChipKind,
+    /// Its chips, by id.
+    pub(super) chips: Vec<WireChip>,
+    /// Both ends of its links: chip and channel.
+    pub(super) links: Vec<[(ChipId, u8); 2]>,
+    /// What discovery could not determine.
+    pub(super) problems: Vec<String>,
+    /// Links to chips of other hosts.
+    pub(super) outward: Vec<OutwardLink>,
+    /// What is known of it beside its mesh.
+    pub(super) status: Status,
+}
+
+/// A chip; its id is its index.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct WireChip {
+    /// Its position: x, y, rack, shelf.
+    pub(super) coord: Option<[u8; 4]>,
+    /// Whether it is a PCIe device.
+    pub(super) pcie: bool,
+    /// Its 64-bit id.
+    pub(super) unique_id: Option<u64>,
+    /// Name of its board.
+    pub(super) board: Option<String>,
+    /// Ethernet tiles through which it is reached: chip and channel.
+    pub(super) gateway: Option<Vec<(ChipId, u8)>>,
+    /// Rows that are fused off.
+    pub(super) harvested_rows: Option<Vec<u8>>,
+}
+
+/// What changes with each answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Status {
+    /// The machine's own time, in device cycles, or why time could not pass.
+    pub(super) now: Result<u64, AccessError>,
+    /// Bus transactions so far.
+    pub(super) transactions: u64,
+    /// Other processes that have a chip's device open.
+    pub(super) holders: Vec<(ChipId, Holder)>,
+    /// The other client that may change the machine.
+    pub(super) writer: Option<Client>,
+    /// Problems that the machine found.
+    pub(super) remarks: Vec<String>,
+    /// What is quarantined: chip, tile, the chip to which a gateway does not lead, and why.
+    pub(super) quarantined: Vec<(ChipId, Option<NocXy>, Option<ChipId>, AccessError)>,
+    /// Host time when the request came and when the answer went, in microseconds since the Unix epoch.
+    pub(super) micros: [u64; 2],
+}
+
+/// A snapshot without its bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct ReadReply {
+    /// Ranges that were read, each with target time and host time of its own read.
+    pub(super) pieces: Vec<(Range, u64, u64)>,
+    /// Ranges that were not.
+    pub(super) gaps: Vec<(Range, AccessError)>,
+    /// Bus transactions that it took.
+    pub(super) transactions: u64,
+    /// Cores that the machine has stopped.
+    pub(super) stopped: Vec<(ChipId, StoppedCore)>,
+}
+
+/// Returns a range as it is sent.
+pub(super) fn sent(Span { addr, len }: Span) -> Range {
+    (addr.chip, addr.tile, addr.offset, len)
+}
+
+/// Returns a range that was sent.
+pub(super) fn span((chip, tile, offset, len): Range) -> Span {
+    Span { addr: NocAddr { chip, tile, offset }, len }
+}
+
+fn end((chip, channel): (ChipId, u8)) -> EthId {
+    EthId { chip, channel }
+}
+
+impl Welcome {
+    /// Describes a machine.
+    pub(super) fn of(mesh: &Mesh, abilities: &Abilities, status: Status) -> Self {
+        let ends = |at: &EthId| (at.chip, at.channel);
+        let chips = mesh.chips.iter().map(|chip| WireChip {
+            coord: chip.coord.map(|ChipCoord { x, y, rack, shelf }| [x, y, rack, shelf]),
+            pcie: chip.pcie,
+            unique_id: chip.unique_id,
+            board: chip.board.clone(),
+            gateway: chip.gateway.as_ref().map(|ends_of| ends_of.iter().map(ends).collect()),
+            harvested_rows: chip.harvested_rows.clone(),
+        });
+        Self {
+            version: VERSION,
+            abilities: abilities.clone(),
+            kind: mesh.kind,
+            chips: chips.collect(),
+            links: mesh.links.iter().map(|link| [ends(&link.a), ends(&link.b)]).collect(),
+            problems: mesh.problems.clone(),
+            outward: mesh.outward.clone(),
+            status,
+        }
+    }
+
+    /// Returns the mesh, with the chips as the agent numbers them.
+    pub(super) fn mesh(&self) -> Mesh {
+        let chip = |(id, chip): (u16, &WireChip)| Chip {
+            id: ChipId(id),
+            coord: chip.coord.map(|[x, y, rack, shelf]| ChipCoord { x, y, rack, shelf }),
+            pcie: chip.pcie,
+            unique_id: chip.unique_id,
+            board: chip.board.clone(),
+            gateway: chip.gateway.as_ref().map(|ends| ends.iter().copied().map(end).collect()),
+            harvested_rows: chip.harvested_rows.clone(),
+        };
+        Mesh {
+            kind: self.kind,
+            chips: (0..).zip(&self.chips).map(chip).collect(),
+            links: self.links.iter().map(|&[a, b]| Link { a: end(a), b: end(b) }).collect(),
+            problems: self.problems.clone(),
+            outward: self.outward.clone(),
+        }
+    }
+}
+
+impl ReadReply {
+    /// Takes the bytes of a snapshot, which are appended to `bytes`.
+    pub(super) fn of(snapshot: Snapshot, bytes: &mut Vec<u8>) -> Self {
+        let piece = |piece: Piece| {
+            bytes.extend_from_slice(&piece.bytes);
+            (sent(piece.span()), piece.target_cycles, piece.host_micros)
+        };
+        Self {
+            pieces: snapshot.pieces.into_iter().map(piece).collect(),
+            gaps: snapshot.gaps.into_iter().map(|gap| (sent(gap.span), gap.reason)).collect(),
+            transactions: snapshot.transactions,
+            stopped: snapshot.stopped,
+        }
+    }
+
+    /// Returns the snapshot; none if the bytes are not those of its pieces.
+    pub(super) fn snapshot(self, bytes: Vec<u8>) -> Option<Snapshot> {
+        let (bytes, mut at) = (Arc::new(bytes), 0_usize);
+        let mut pieces = Vec::with_capacity(self.pieces.len());
+        for (range, target_cycles, host_micros) in self.pieces {
+            let Span { addr, len } = span(range);
+            let start = u32::try_from(at).ok()?;
+            at = at.checked_add(len as usize).filter(|end| *end <= bytes.len())?;
+            let bytes = machine::snapshot::Bytes::of(&bytes, start, len);
+            pieces.push(Piece { addr, target_cycles, host_micros, bytes });
+        }
+        let gap = |(range, reason)| Gap { span: span(range), reason };
+        (at == bytes.len()).then(|| Snapshot {
+            pieces,
+            gaps: self.gaps.into_iter().map(gap).collect(),
+            sorted_gaps: false,
+            transactions: self.transactions,
+            stopped: self.stopped,
+        })
+    }
+}
+
+/// Returns a preview as it is sent.
+pub(super) fn preview(preview: Preview) -> Reply {
+    let access = |it: PlannedAccess| {
+        (sent(it.span), it.route == AccessRoute::Window, it.write, it.transactions)
+    };
+    Reply::Preview(
+        preview.accesses.into_iter().map(access).collect(),
+        preview.gaps.into_iter().map(|gap| (sent(gap.span), gap.reason)).collect(),
+    )
+}
+
+/// Returns a preview that was sent.
+pub(super) fn previewed(
+    accesses: Vec<(Range, bool, bool, u64)>,
+    gaps: Vec<(Range, AccessError)>,
+) -> Preview {
+    let access = |(range, window, write, transactions)| {
+        let route = if window { AccessRoute::Window } else { AccessRoute::Queue };
+        PlannedAccess { span: span(range), route, write, transactions }
+    };
+    Preview {
+        accesses: accesses.into_iter().map(access).collect(),
+        gaps: gaps.into_iter().map(|(range, reason)| Gap { span: span(range), reason }).collect(),
+    }
+}
+
+/// Returns an entry of the quarantine as it is sent.
+pub(super) fn quarantined(it: Quarantined) -> (ChipId, Option<NocXy>, Option<ChipId>, AccessError) {
+    (it.chip, it.tile, it.towards, it.reason)
+}

@@ -1,0 +1,162 @@
+//! The agent: reads and writes a target of its own host for a program on another one.
+
+use super::message::{self, MOST_BYTES, ReadReply, Reply, Request, Status, VERSION, Welcome, span};
+use crate::wire::{Outbox, Received, receive};
+use machine::clock::host_micros;
+use machine::snapshot::{AccessError, Plan};
+use machine::target::Target;
+use serde_bytes::ByteBuf;
+use std::io::{self, BufReader, Read, Write};
+
+/// Serves a target until the program leaves.
+///
+/// # Errors
+/// What broke the connection, and a first message that is none.
+pub fn serve(target: &mut dyn Target, input: impl Read, output: impl Write) -> io::Result<()> {
+    let mut agent = Agent { target, output, outbox: Outbox::default(), passed: Ok(()) };
+    let mut input = BufReader::new(input);
+    let hello = receive::<Request>(&mut input, &mut Vec::new())?;
+    match hello {
+        Received::Message(Request::Hello { version: VERSION }) => {
+            let status = agent.status(host_micros());
+            let welcome = Welcome::of(agent.target.mesh(), agent.target.abilities(), status);
+            agent.outbox.send(&mut agent.output, &Reply::Welcome(Box::new(welcome)))?;
+            agent.output.flush()?;
+        }
+        Received::Message(Request::Hello { version }) => {
+            let why =
+                format!("the agent has version {VERSION} of the messages, the program {version}");
+            agent.outbox.send(&mut agent.output, &Reply::Refused(why))?;
+            return agent.output.flush();
+        }
+        Received::End => return Ok(()),
+        _ => {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the first message is no hello",
+            ));
+        }
+    }
+    loop {
+        match receive::<Request>(&mut input, &mut Vec::new())? {
+            Received::Message(request) => agent.answer(request)?,
+            Received::Plain => {}
+            Received::End => return Ok(()),
+        }
+    }
+}
+
+struct Agent<'a, W> {
+    target: &'a mut dyn Target,
+    output: W,
+    outbox: Outbox,
+    /// Whether time could pass since the last status.
+    passed: Result<(), AccessError>,
+}
+
+impl<W: Write> Agent<'_, W> {
+    fn answer(&mut self, request: Request) -> io::Result<()> {
+        let came = host_micros();
+        let reply = match request {
+            Request::Read(ranges) => {
+                let most = ranges.iter().map(|range| u64::from(range.3)).sum::<u64>();
+                if most > MOST_BYTES {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "too much is asked for",
+                    ));
+                }
+                let plan = Plan { spans: ranges.into_iter().map(span).collect() };
+                let snapshot = self.target.read(&plan);
+                let status = Box::new(self.status(came));
+                self.outbox.answer(&mut self.output, |bytes| {
+                    Some(Reply::Read(Box::new(ReadReply::of(snapshot, bytes)), status))
+                })?;
+                return self.output.flush();
+            }
+            Request::Write(range, bytes) => {
+                let addr = span(range).addr;
+                let old = match self.target.bus() {
+                    Some(bus) => bus.replace(addr, &bytes),
+                    None => {
+                        self.target.write(addr, &bytes).map(|()| Err(AccessError::NotRequested))
+                    }
+                };
+                Reply::Written(old.map(|old| old.map(ByteBuf::from)), Box::new(self.status(came)))
+            }
+            Request::Reserve => {
+                let done = self.target.audit().map_or(Ok(()), |audit| audit.reserve());
+                Reply::Done(done, Box::new(self.status(came)))
+            }
+            Request::Disrupt(fault) => {
+                let parsed =
+                    fault.parse().map_err(|error| AccessError::Refused(format!("{error}")));
+                let done = parsed.and_then(|fault| self.target.disrupt(&fault));
+                Reply::Done(done, Box::new(self.status(came)))
+            }
+            Request::Status | Request::Hello { .. } => {
+                Reply::Done(Ok(()), Box::new(self.status(came)))
+            }
+            Request::Preview(plans) => {
+                let plan = |ranges: Vec<_>| Plan { spans: ranges.into_iter().map(span).collect() };
+                let plans: Vec<Plan> = plans.into_iter().map(plan).collect();
+                message::preview(self.target.preview(&plans))
+            }
+            Request::PreviewWrite(range) => {
+                message::preview(self.target.preview_write(span(range)))
+            }
+            unanswered => {
+                self.act(unanswered);
+                return Ok(());
+            }
+        };
+        self.outbox.send(&mut self.output, &reply)?;
+        self.output.flush()
+    }
+
+    /// Does what has no answer.
+    fn act(&mut self, request: Request) {
+        match request {
+            Request::Pass(cycles) => {
+                let passed = self.target.pass(cycles);
+                self.passed = std::mem::replace(&mut self.passed, Ok(())).and(passed);
+            }
+            Request::Command(name) => self.target.commanded_by(&name),
+            Request::MustNotStop => self.target.never_stop_for_audit(),
+            other => {
+                let Some(quarantine) = self.target.quarantine() else { return };
+                match other {
+                    Request::LeaveAlone(chip, tile, reason) => {
+                        quarantine.leave_alone(machine::place::Place { chip, tile }, reason);
+                    }
+                    Request::Clear => quarantine.clear(),
+                    Request::RetryFar => quarantine.retry_far(),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn status(&mut self, came: u64) -> Status {
+        let passed = std::mem::replace(&mut self.passed, Ok(()));
+        let quarantined = self.target.quarantined().into_iter().map(message::quarantined);
+        let quarantined = quarantined.collect();
+        let mut status = Status {
+            now: passed.and_then(|()| self.target.now()),
+            transactions: 0,
+            holders: Vec::new(),
+            writer: None,
+            remarks: Vec::new(),
+            quarantined,
+            micros: [came, 0],
+        };
+        if let Some(bus) = self.target.bus() {
+            status.transactions = bus.transactions();
+            status.holders = bus.holders();
+            status.writer = bus.writer();
+            status.remarks = bus.remarks();
+        }
+        status.micros[1] = host_micros();
+        status
+    }
+}

@@ -1,0 +1,185 @@
+//! Targets on other hosts. A script stands in for ssh: it starts the agent on this host, unless a file says that
+//! the other one is down.
+
+use crate::common::stderr;
+use crate::scratch::{Scratch, meshscope, meshscope_command};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// Two n300 of two hosts, joined by one cable between their far chips.
+const PAIR: &str = "\
+ChipSpec:
+  left: {E: [8, 9]}
+  right: {W: [0, 1], S: [6]}
+Board:
+  n300: {type: n300, chips: [[left, right]], pcie: [0]}
+Host: [anna, berta]
+Mesh:
+  - {boards: [[n300]], first_board_id: 72058985900941320}
+  - {boards: [[n300]], host: 1, first_board_id: 72058985900941330, place: [0, 0, 1, 0]}
+Graph:
+  - [[0, S0], [1, S0]]
+";
+
+/// Writes the script that stands in for ssh; the agent's command is `$1`, its host `$host`.
+fn stand_in(folder: &Path, starts: &str) -> PathBuf {
+    let script = folder.join("ssh");
+    let program = Path::new(env!("CARGO_BIN_EXE_meshscope")).parent().unwrap();
+    let text = format!(
+        "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift; host=$1; shift; cd {}\n\
+         [ -e $host.down ] && {{ echo \"ssh: connect to host $host: No route to host\" >&2; exit 255; }}\n\
+         PATH={}:$PATH\necho $$ > $host.pid\n{starts}\n",
+        folder.display(),
+        program.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    script
+}
+
+const EXEC: &str = "exec sh -c \"$1\"";
+
+fn over(ssh: &Path, arguments: &[&str]) -> Command {
+    let mut command = meshscope_command();
+    command.env("MESHSCOPE_SSH", ssh).args(arguments);
+    command
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(output)))
+}
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn an_agent_reads_what_the_program_would_read_itself() {
+    let scratch = Scratch::new("agent");
+    let ssh = stand_in(&scratch.path(""), EXEC);
+    let there = over(&ssh, &["--target", "ssh://anna/emulator:n300", "mesh", "--json"]);
+    let there = json(&{ there }.output().unwrap());
+    let here = json(&meshscope(&["--target", "emulator:n300", "mesh", "--json"]));
+    for key in ["chips", "links", "gaps", "problems"] {
+        assert_eq!(there[key], here[key], "{key}");
+    }
+    // What is permitted here is permitted there, and nothing else.
+    let write = ["--target", "ssh://anna/emulator:n300", "write", "0:1-2:0x30000", "7"];
+    let refused = over(&ssh, &write).output().unwrap();
+    assert!(stderr(&refused).contains("--allow write"), "{}", stderr(&refused));
+    let written = over(&ssh, &[&write[..], &["--allow", "write"]].concat()).output().unwrap();
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+}
+
+/// The requests in what was sent to an agent, by name.
+fn requests(sent: &[u8]) -> Vec<String> {
+    let (mut rest, mut names) = (sent, Vec::new());
+    while let Some((lengths, after)) = rest.split_first_chunk::<8>() {
+        let length = |of: &[u8]| u32::from_le_bytes(of.try_into().unwrap()) as usize;
+        let (message, after) = after.split_at(length(&lengths[..4]));
+        rest = &after[length(&lengths[4..])..];
+        // A map of one entry, or a word.
+        let word = if message[0] == 0x81 { &message[1..] } else { message };
+        let len = usize::from(word[0] & 0x1F);
+        names.push(String::from_utf8(word[1..=len].to_vec()).unwrap());
+    }
+    names
+}
+
+#[test]
+fn a_snapshot_is_two_round_trips_at_most() {
+    let scratch = Scratch::new("trips");
+    let ssh = stand_in(&scratch.path(""), "tee $host.requests | sh -c \"$1\"");
+    let asked = |verb: &[&str]| {
+        let target = ["--target", "ssh://anna/emulator:t3000,run=idle"];
+        let output = over(&ssh, &[&target[..], verb].concat()).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        requests(&std::fs::read(scratch.path("anna.requests")).unwrap())
+    };
+    assert_eq!(asked(&["links"]), ["Hello", "Read"]);
+    let mesh = asked(&["mesh"]);
+    assert!(mesh.len() <= 3, "{mesh:?}");
+}
+
+#[test]
+fn two_hosts_are_one_mesh_which_loses_one_and_finds_it_again() {
+    let scratch = Scratch::new("pair");
+    let folder = scratch.path("");
+    let ssh = stand_in(&folder, EXEC);
+    std::fs::write(scratch.path("pair.yaml"), PAIR).unwrap();
+    let [mesh, a, b] = ["pair.yaml", "a.sock", "b.sock"].map(|name| scratch.path(name));
+    let [mesh, a, b] = [&mesh, &a, &b].map(|path| path.to_str().unwrap());
+    let mut serve = meshscope_command();
+    serve.args(["serve", &format!("emulator:{mesh},run=idle"), "--socket", a, "--socket", b]);
+    let mut serve = Running(serve.stderr(Stdio::piped()).spawn().unwrap());
+    let mut said = BufReader::new(serve.0.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("b.sock")));
+    std::thread::spawn(move || said.for_each(drop));
+    let target = format!("ssh://anna/socket:{a},ssh://berta/socket:{b}");
+    let found = json(&over(&ssh, &["--target", &target, "mesh", "--json"]).output().unwrap());
+    assert_eq!(found["chips"].as_array().unwrap().len(), 4);
+    assert_eq!(found["problems"], Value::Array(Vec::new()));
+    let across = |link: &Value| link["a"]["chip"] == 2 && link["b"]["chip"] == 3;
+    assert!(found["links"].as_array().unwrap().iter().any(across), "{}", found["links"]);
+    let verb = ["--target", &target, "check", "--for", "1ms", "--watch=100us"];
+    let mut check = over(&ssh, &verb);
+    let mut check = Running(check.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let lines = BufReader::new(check.0.stdout.take().unwrap()).lines();
+    let mut looks = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let healthy = |look: &Value| look["healthy"] == true && look["gaps"] == 0;
+    assert!(looks.next().is_some_and(|look| healthy(&look)));
+    std::fs::write(scratch.path("berta.down"), "").unwrap();
+    let pid = std::fs::read_to_string(scratch.path("berta.pid")).unwrap();
+    assert!(Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
+    let gone = |look: &Value| {
+        let of = |it: &Value| it["condition"] == "chip-gone" && it["place"] == "chip 1";
+        look["conditions"].as_array().unwrap().iter().find(|it| of(it)).cloned()
+    };
+    let finding = looks.find_map(|look| gone(&look)).unwrap();
+    let why = finding["sentence"].as_str().unwrap();
+    assert!(why.starts_with("chip 1 does not answer: unreachable: host berta: "), "{why}");
+    std::fs::remove_file(scratch.path("berta.down")).unwrap();
+    assert!(looks.any(|look| healthy(&look)));
+}
+
+#[test]
+fn a_host_that_cannot_be_had_is_one_sentence() {
+    let scratch = Scratch::new("hosts");
+    let folder = scratch.path("");
+    let says = |starts: &str, target: &str| {
+        let ssh = stand_in(&folder, starts);
+        let output = over(&ssh, &["--target", target, "mesh"]).output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(text.lines().count(), 1, "{text}");
+        (output.status.code().unwrap(), text)
+    };
+    let denied = "echo 'me@anna: Permission denied (publickey,password).' >&2; exit 255";
+    let cases = [
+        (denied, "ssh://anna", 3, "host anna: me@anna: Permission denied"),
+        ("exec no-such-meshscope", "ssh://anna", 3, "no-such-meshscope: not found"),
+        ("echo Welcome to anna, dear user; sleep 5", "ssh://anna", 3, "is no answer of an agent"),
+        ("exit 0", "ssh://anna", 3, "host anna: "),
+        (EXEC, "ssh://anna/emulator:nowhere", 3, "host anna: meshscope: emulator:nowhere"),
+        (EXEC, "ssh://anna/nonsense", 3, "`nonsense` is not a target"),
+        (EXEC, "ssh://-oProxyCommand=true", 2, "`-oProxyCommand=true` is no host"),
+        (EXEC, "ssh://anna/x,ssh://", 2, "`` is no host"),
+        (EXEC, "ssh://an na", 2, "`an na` is no host"),
+    ];
+    for (starts, target, code, sentence) in cases {
+        let (exit, text) = says(starts, target);
+        assert_eq!(exit, code, "{target}: {text}");
+        assert!(text.contains(sentence), "{target}: {text}");
+    }
+    // A target is no more than one word of the shell there.
+    let (_, text) = says(EXEC, "ssh://anna/emulator:x';touch owned;'");
+    assert!(!scratch.path("owned").exists(), "{text}");
+}
