@@ -34,7 +34,7 @@ fn start(
     stdout: impl FnOnce(&UnixStream) -> io::Result<Stdio>,
 ) -> io::Result<(UnixStream, Process)> {
     let (parent_end, child_end) = UnixStream::pair()?;
-    let mut process = command
+    let mut child = command
         .stdout(stdout(&child_end)?)
         .stdin(OwnedFd::from(child_end))
         .stderr(Stdio::piped())
@@ -43,14 +43,14 @@ fn start(
         .spawn()?;
     // The command keeps its ends of the socket, which would never close.
     command.stdin(Stdio::null()).stdout(Stdio::null());
-    let stdout = process.stdout.take().map(reader);
-    let stderr = process.stderr.take().map(reader);
-    Ok((parent_end, Process { process, stdout, stderr }))
+    let stdout = child.stdout.take().map(reader);
+    let stderr = child.stderr.take().map(reader);
+    Ok((parent_end, Process { child, stdout, stderr }))
 }
 
 /// The running child, killed and reaped when dropped.
 pub(crate) struct Process {
-    process: Child,
+    child: Child,
     /// The last lines of its stdout, where the vendor's library and meshscope's host report errors.
     stdout: Option<LineReader>,
     /// The last lines of its stderr, where other libraries report errors.
@@ -80,15 +80,15 @@ impl Process {
     fn finish(&mut self) -> Option<i32> {
         let start = Instant::now();
         while start.elapsed() < END_PATIENCE {
-            match self.process.try_wait() {
+            match self.child.try_wait() {
                 Ok(None) => std::thread::sleep(Duration::from_micros(200)),
                 Ok(Some(status)) => return status.signal(),
                 Err(_) => return None,
             }
         }
         // An error means that the child has ended.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
         None
     }
 }
@@ -110,11 +110,11 @@ impl Drop for Process {
     /// Kills the child. A thread reaps it, so that closing a target does not wait.
     fn drop(&mut self) {
         // An error means that the child has ended.
-        let _ = self.process.kill();
-        if !matches!(self.process.try_wait(), Ok(None)) {
+        let _ = self.child.kill();
+        if !matches!(self.child.try_wait(), Ok(None)) {
             return;
         }
-        let pid = rustix::process::Pid::from_child(&self.process);
+        let pid = rustix::process::Pid::from_child(&self.child);
         std::thread::spawn(move || rustix::process::waitpid(Some(pid), WaitOptions::empty()));
     }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// An agent that does not answer for so long counts as lost; it may be waiting for chips that do not
 /// answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// An agent has so long to log in, and to find its mesh.
 const FIRST_PATIENCE: Duration = Duration::from_mins(3);
 /// A lost agent is started again after this time.

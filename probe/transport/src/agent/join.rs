@@ -2,7 +2,7 @@
 //! by the ids at both of its ends.
 
 use layouts::{ChipId, EthId};
-use machine::target::{Chip, Link, Mesh};
+use machine::target::{Chip, Link, Mesh, OutwardLink};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A joined mesh.
@@ -39,7 +39,7 @@ pub(super) fn join(hosts: &[(&str, Mesh)]) -> Joined {
     let number = |host: usize, chip: &Chip| {
         let own = || chips.iter().position(|(of, it)| *of == host && it.id == chip.id);
         let at = chip.unique_id.and_then(by_unique).or_else(own);
-        ChipId(at.unwrap_or_default() as u16)
+        at.map_or(ChipId(0), |at| ChipId(at as u16))
     };
     let numbers: Vec<Vec<ChipId>> = (0..)
         .zip(hosts)
@@ -60,16 +60,12 @@ pub(super) fn join(hosts: &[(&str, Mesh)]) -> Joined {
         let mut open = BTreeSet::new();
         for link in &mesh.outward {
             let near = renumbered(host, EthId { chip: link.near.0, channel: link.near.1 });
-            match by_unique(link.unique_id) {
-                Some(far) => {
-                    add(near, EthId { chip: ChipId(far as u16), channel: link.channel });
-                }
-                None => {
-                    open.insert(link.problem.as_str());
-                    let near = (near.chip, near.channel);
-                    outward.push(machine::target::OutwardLink { near, ..link.clone() });
-                }
+            if let Some(far) = by_unique(link.unique_id) {
+                add(near, EthId { chip: ChipId(far as u16), channel: link.channel });
+                continue;
             }
+            open.insert(link.problem.as_str());
+            outward.push(OutwardLink { near: (near.chip, near.channel), ..link.clone() });
         }
         let found = |problem: &&String| {
             let leads = mesh.outward.iter().any(|link| link.problem == **problem);

@@ -4,7 +4,7 @@ use super::message::{self, MOST_BYTES, ReadReply, Reply, Request, Status, VERSIO
 use crate::wire::{Outbox, Received, receive};
 use machine::clock::host_micros;
 use machine::snapshot::{AccessError, Plan};
-use machine::target::Target;
+use machine::target::{Audit, Target};
 use serde_bytes::ByteBuf;
 use std::io::{self, BufReader, Read, Write};
 
@@ -85,7 +85,7 @@ impl<W: Write> Agent<'_, W> {
                 Reply::Written(old.map(|old| old.map(ByteBuf::from)), Box::new(self.status(came)))
             }
             Request::Reserve => {
-                let done = self.target.audit().map_or(Ok(()), |audit| audit.reserve());
+                let done = self.target.audit().map_or(Ok(()), Audit::reserve);
                 Reply::Done(done, Box::new(self.status(came)))
             }
             Request::Disrupt(fault) => {
