@@ -16,6 +16,10 @@ pub struct Seat {
     pub tray: u32,
     /// Its location on the board.
     pub asic_location: u32,
+    /// The number of its PCIe device in its host, if it has one and the order of PCI buses on the
+    /// motherboard is known.
+    #[serde(skip)]
+    pub device: Option<u32>,
     /// The port at which each Ethernet channel leaves the board, such as `QSFP_DD 2`.
     pub ports: BTreeMap<u8, String>,
 }

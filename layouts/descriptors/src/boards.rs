@@ -101,11 +101,10 @@ pub(crate) fn host(name: &str, line: u64) -> Result<Holds, TextError> {
     ))
 }
 
-/// Returns the place of a tray in the order of PCI buses on a motherboard.
-pub(crate) fn pci_place(motherboard: &str, tray: u32) -> u32 {
+/// Returns the trays in the order of their PCI buses on a motherboard; none if it is not known.
+pub(crate) fn by_pci_bus(motherboard: &str) -> &'static [u32] {
     let order = known().ok().and_then(|known| known.by_pci_bus.get(motherboard));
-    let place = order.and_then(|order| order.iter().position(|other| *other == tray));
-    place.map_or(tray, |place| place as u32)
+    order.map_or(&[], Vec::as_slice)
 }
 
 impl Board {

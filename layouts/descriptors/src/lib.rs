@@ -70,7 +70,7 @@ const KINDS: [(Kind, &[&str]); 13] = [
     (Kind::Ranks, &["rank_bindings"]),
     (Kind::Deployment, &["hosts", "rack_capacity"]),
     (Kind::Other("a physical grouping descriptor"), &["groupings"]),
-    (Kind::Other("a node descriptor"), &["port_type_connections", "boards {", "motherboard"]),
+    (Kind::Other("a node descriptor"), &["port_type_connections"]),
     (Kind::Other("a table of port descriptors"), &["mesh_port_descriptors"]),
     (Kind::Other("a map of router port directions"), &["fabric_node_maps", "local_mesh_id"]),
     (Kind::Other("a list of faulty links"), &["faulty_links"]),
@@ -78,12 +78,9 @@ const KINDS: [(Kind, &[&str]); 13] = [
 ];
 
 fn kind(text: &str) -> Option<Kind> {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let has = |field: &str| {
-        let mut rest = text.lines().filter_map(|line| line.trim_start().strip_prefix(field));
-        rest.any(|rest| !rest.starts_with(word) && rest.trim_start().starts_with([':', '{', '<']))
-    };
-    Some(KINDS.iter().find(|(_, fields)| fields.iter().any(|field| has(field)))?.0)
+    let fields = text::top_fields(text);
+    let is = |(_, own): &&(Kind, &[&str])| own.iter().any(|field| fields.contains(field));
+    Some(KINDS.iter().find(is)?.0)
 }
 
 /// Reads a descriptor of any kind. Messages call it `name`: for a file, its path.
@@ -110,21 +107,25 @@ pub fn read(name: &str, text: &str) -> Result<Descriptor, DescriptorError> {
     })
 }
 
-/// Names the hosts of a mesh as a deployment has them, in its order, and says where they stand.
+/// Says where the hosts of a mesh stand. A host of a deployment is known by its name; of a cabling
+/// descriptor, which has no names, by its number.
 ///
 /// # Errors
-/// The deployment has fewer hosts.
+/// The deployment lacks a host.
 pub fn deploy(mesh: &mut ClusterDescriptor, hosts: &[DeployedHost]) -> Result<(), String> {
-    let (wanted, given) = (mesh.hosts.len(), hosts.len());
-    if wanted > given {
-        return Err(format!("{} has {wanted} hosts, and the deployment has {given}", mesh.name));
+    let mut of = Vec::new();
+    for (index, name) in mesh.hosts.iter().enumerate() {
+        let named = hosts.iter().find(|host| host.name == *name);
+        let numbered = hosts.get(index).filter(|_| *name == format!("host{index}"));
+        let lacks =
+            || format!("the deployment of {} hosts has no {name} of {}", hosts.len(), mesh.name);
+        of.push(named.or(numbered).ok_or_else(lacks)?);
     }
-    for (name, host) in mesh.hosts.iter_mut().zip(hosts) {
+    for (name, host) in mesh.hosts.iter_mut().zip(&of) {
         name.clone_from(&host.name);
     }
     for chip in &mut mesh.chips {
-        let host = hosts.get(usize::from(chip.host));
-        if let (Some(seat), Some(host)) = (&mut chip.seat, host) {
+        if let (Some(seat), Some(host)) = (&mut chip.seat, of.get(usize::from(chip.host))) {
             seat.host.clone_from(&host.name);
             seat.stand = Some(host.stand.clone());
         }

@@ -30,6 +30,8 @@ struct Grid {
 struct Builder<'a> {
     text: &'a Text<'a>,
     instances: Vec<Instance>,
+    /// How many instances of meshes and graphs were seen.
+    nodes: usize,
     links: Vec<(EthId, EthId)>,
     /// The channels of each chip that are not linked.
     free: Vec<BTreeSet<u8>>,
@@ -37,8 +39,13 @@ struct Builder<'a> {
 
 pub(crate) fn mesh_graph(name: &str, text: &str) -> Result<ClusterDescriptor, TextError> {
     let text = Text::read("mesh_graph.MeshGraphDescriptor", text)?;
-    let mut builder =
-        Builder { text: &text, instances: Vec::new(), links: Vec::new(), free: Vec::new() };
+    let mut builder = Builder {
+        text: &text,
+        instances: Vec::new(),
+        nodes: 0,
+        links: Vec::new(),
+        free: Vec::new(),
+    };
     builder.check_arch()?;
     let top = text.message().one("top_level_instance");
     builder.node(top, &mut Vec::new())?;
@@ -83,6 +90,10 @@ impl Builder<'_> {
     fn node(&mut self, node: Message<'_>, path: &mut Vec<(String, u32)>) -> Result<(), TextError> {
         if path.len() >= MOST_NESTED {
             return Err(wrong(0, format!("its graphs nest deeper than {MOST_NESTED}")));
+        }
+        self.nodes += 1;
+        if self.nodes > MOST_CHIPS {
+            return Err(wrong(0, format!("its graphs have more than {MOST_CHIPS} instances")));
         }
         let text = self.text;
         let named = |list: &str, name: &str| {
@@ -265,10 +276,10 @@ impl Builder<'_> {
         }
         let of = self.instances.iter().filter(|it| it.path.starts_with(&path));
         let chips = of.flat_map(|it| it.first..it.first + it.grid.dims[0] * it.grid.dims[1]);
-        let chips: Vec<_> = match mesh.has("device_id") {
-            true => chips.skip(mesh.number("device_id") as usize).take(1).collect(),
-            false => chips.collect(),
-        };
+        let mut chips: Vec<_> = chips.collect();
+        if mesh.has("device_id") {
+            chips = chips.get(mesh.number("device_id") as usize).copied().into_iter().collect();
+        }
         if chips.is_empty() {
             let (name, number) = path.last().cloned().unwrap_or_default();
             let line = self.text.line("connections", 0, 0);

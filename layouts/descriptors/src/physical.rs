@@ -45,7 +45,7 @@ fn add(system: &mut System, found: &[Found<'_>]) -> Result<BTreeMap<u64, At>, Te
         system.add_board(host, tray, board(name, line)?, line)?;
     }
     for (name, number) in numbers {
-        system.hosts.entry(number).or_default().name = name.to_owned();
+        name.clone_into(&mut system.hosts.entry(number).or_default().name);
     }
     Ok(places)
 }
@@ -107,8 +107,9 @@ struct Global {
     compute_node_specs: BTreeMap<String, GlobalHost>,
     #[serde(default)]
     local_eth_connections: Vec<Spanned<[GlobalEnd; 2]>>,
-    #[serde(default)]
-    global_eth_connections: Vec<Spanned<[GlobalEnd; 2]>>,
+    /// Between hosts.
+    #[serde(default, rename = "global_eth_connections")]
+    between_hosts: Vec<Spanned<[GlobalEnd; 2]>>,
 }
 
 #[derive(Deserialize)]
@@ -161,7 +162,7 @@ pub(crate) fn global(name: &str, text: &str) -> Result<ClusterDescriptor, TextEr
             host.motherboard.clone_from(&spec.motherboard);
         }
     }
-    for link in read.local_eth_connections.iter().chain(&read.global_eth_connections) {
+    for link in read.local_eth_connections.iter().chain(&read.between_hosts) {
         let end = |end: &GlobalEnd| -> Result<End, TextError> {
             let host = numbers.get(&end.host_name);
             let host = host.ok_or_else(|| {

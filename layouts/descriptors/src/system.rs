@@ -1,6 +1,6 @@
 //! A system of hosts, trays and cables as a cluster descriptor.
 
-use crate::boards::{Board, Holds, pci_place};
+use crate::boards::{Board, Holds, by_pci_bus};
 use crate::text::wrong;
 use layouts::{
     ChipId, ClusterDescriptor, DescribedBoard, DescribedChip, EthId, MOST_CHIPS, Seat, Stand,
@@ -138,6 +138,15 @@ impl System {
         Ok(())
     }
 
+    /// Returns the number of a chip's PCIe device in its host, if the order of trays is known.
+    fn device(&self, host: u32, of: &Host, tray: u32, asic: u32) -> Option<u32> {
+        let order = by_pci_bus(&of.motherboard);
+        let before = order.iter().take_while(|other| **other != tray);
+        let devices = |tray: &u32| self.boards.get(&(host, *tray)).map_or(0, |it| it.pcie.len());
+        let own = self.boards.get(&(host, tray))?.pcie.iter().position(|own| *own == asic)?;
+        order.contains(&tray).then(|| (before.map(devices).sum::<usize>() + own) as u32)
+    }
+
     /// Returns the cluster descriptor. Chips are numbered by host, tray and location.
     pub(crate) fn describe(self, name: &str) -> Result<ClusterDescriptor, TextError> {
         if self.boards.is_empty() {
@@ -152,20 +161,20 @@ impl System {
         let mut descriptor =
             ClusterDescriptor { name: name.to_owned(), ..ClusterDescriptor::default() };
         let mut numbers = BTreeMap::new();
+        let mut devices = 0..;
         for (number, ((host, tray), board, asic)) in (0_u16..).zip(chips) {
             let of = self.hosts.get(&host).cloned().unwrap_or_default();
-            let device = (host, pci_place(&of.motherboard, tray), asic);
-            numbers.insert(
-                (host, tray, asic),
-                (ChipId(number), board.pcie.contains(&asic).then_some(device)),
-            );
+            let pcie = board.pcie.contains(&asic);
+            numbers.insert((host, tray, asic), ChipId(number));
             descriptor.chips.push(DescribedChip {
                 id: ChipId(number),
                 unique_id: self.ids.get(&(host, tray, asic)).copied(),
+                pcie: if pcie { devices.next() } else { None },
                 asic_location: Some(asic.into()),
                 board: Some(DescribedBoard { id: None, kind: Some(board.kind.clone()) }),
                 host: hosts.get(&host).copied().unwrap_or_default(),
                 seat: Some(Seat {
+                    device: if pcie { self.device(host, &of, tray, asic) } else { None },
                     host: of.name,
                     stand: of.stand,
                     tray,
@@ -175,14 +184,8 @@ impl System {
                 ..DescribedChip::blank(number.into())
             });
         }
-        let mut devices: Vec<_> =
-            numbers.values().filter_map(|(id, device)| Some((*device.as_ref()?, *id))).collect();
-        devices.sort_unstable();
-        for (index, (_, id)) in (0..).zip(devices) {
-            descriptor.chips[usize::from(id.0)].pcie = Some(index);
-        }
         let end = |(at, channel): End| {
-            numbers.get(&at).map(|(chip, _)| EthId { chip: *chip, channel: channel as u8 })
+            numbers.get(&at).map(|chip| EthId { chip: *chip, channel: channel as u8 })
         };
         descriptor.links =
             self.links.iter().filter_map(|(a, b)| Some((end(*a)?, end(*b)?))).collect();

@@ -5,7 +5,7 @@ use miette::Diagnostic as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, ReflectMessage as _, Value};
 use protox::file::{File, FileResolver};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// The message descriptions of this crate.
@@ -96,31 +96,53 @@ fn line_at(text: &str, offset: usize) -> u64 {
     1 + before.filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// Refuses a text whose brackets nest deeper than the parser may recurse.
-fn check_nesting(text: &str) -> Result<(), TextError> {
+/// Calls with each line, the depth of brackets at its begin, and the deepest in it.
+fn by_depth<'a>(text: &'a str, mut see: impl FnMut(u64, &'a str, usize, usize)) {
     let mut depth = 0_usize;
-    let mut quote = None;
     for (line, text) in (1..).zip(text.lines()) {
+        let (begin, mut most) = (depth, depth);
+        // A string ends in its line.
+        let mut quote = None;
         let mut letters = text.chars();
         while let Some(letter) = letters.next() {
             match (letter, quote) {
                 ('\\', Some(_)) => drop(letters.next()),
                 ('"' | '\'', None) => quote = Some(letter),
                 (_, Some(open)) if open == letter => quote = None,
-                (_, Some(_)) => {}
                 ('#', None) => break,
                 ('{' | '<' | '[', None) => depth += 1,
                 ('}' | '>' | ']', None) => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            if depth > MOST_NESTED {
-                return Err(wrong(line, format!("it nests deeper than {MOST_NESTED} messages")));
-            }
+            most = most.max(depth);
         }
-        // A string ends in its line.
-        quote = None;
+        see(line, text, begin, most);
     }
-    Ok(())
+}
+
+/// Refuses a text whose brackets nest deeper than the parser may recurse.
+fn check_nesting(text: &str) -> Result<(), TextError> {
+    let mut deep = None;
+    by_depth(text, |line, _, _, most| {
+        if most > MOST_NESTED {
+            deep = deep.or(Some(line));
+        }
+    });
+    let what = format!("it nests deeper than {MOST_NESTED} messages");
+    deep.map_or(Ok(()), |line| Err(wrong(line, what)))
+}
+
+/// Returns the fields with which a line begins outside all brackets.
+pub(crate) fn top_fields(text: &str) -> BTreeSet<&str> {
+    let mut fields = BTreeSet::new();
+    by_depth(text, |_, text, begin, _| {
+        let word = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let (field, rest) = text.trim_start().split_at(text.trim_start().find(word).unwrap_or(0));
+        if begin == 0 && rest.trim_start().starts_with([':', '{', '<']) {
+            fields.insert(field);
+        }
+    });
+    fields
 }
 
 /// A message by the names of its fields; none if it is not set. What is not set has its default, as in proto3.

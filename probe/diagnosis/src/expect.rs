@@ -251,7 +251,7 @@ fn fewer(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
     let between = |((a, b), expected): ((ChipId, ChipId), usize)| {
         let (a, b) = (matching.found(a)?, matching.found(b)?);
         let chips = (a.min(b), a.max(b));
-        let found = there.get(&chips).copied().unwrap_or_default();
+        let found = there.get(&chips).map_or(0, |count| *count);
         (found < expected).then_some(Difference::FewerLinks { chips, found, expected })
     };
     counts(&expected.links).into_iter().filter_map(between).collect()
@@ -287,11 +287,7 @@ fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
 }
 
 fn links(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {
-    let number = |chip| expected.chip(chip).map_or(0, |chip| chip.file_id);
-    let end = |EthId { chip, channel }: EthId| {
-        let missing = ExpectedEnd::Missing { file_id: number(chip), channel };
-        matching.found(chip).map_or(missing, |chip| ExpectedEnd::Found(EthId { chip, channel }))
-    };
+    let end = |at: EthId| matching.end(expected, at);
     let mut extra = ends(found);
     let mut missing = Vec::new();
     for &(a, b) in &expected.links {

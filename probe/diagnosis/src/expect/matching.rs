@@ -2,6 +2,7 @@
 
 mod grid;
 
+use super::ExpectedEnd;
 use layouts::{ChipId, ClusterDescriptor, DescribedChip, EthId};
 use machine::target::Mesh;
 use std::collections::BTreeMap;
@@ -44,6 +45,14 @@ impl Matching {
     /// Returns the found chip that matches a described one.
     pub(super) fn found(&self, described: ChipId) -> Option<ChipId> {
         self.pairs.get(&described).copied()
+    }
+
+    /// Returns a described end, on the chip that was found.
+    pub(super) fn end(&self, expected: &ClusterDescriptor, at: EthId) -> ExpectedEnd {
+        let EthId { chip, channel } = at;
+        let file_id = expected.chip(chip).map_or(0, |chip| chip.file_id);
+        let missing = ExpectedEnd::Missing { file_id, channel };
+        self.found(chip).map_or(missing, |chip| ExpectedEnd::Found(EthId { chip, channel }))
     }
 
     /// Whether this found chip matches a described one.
@@ -105,7 +114,7 @@ fn by_structure(
     wanted: &Peers,
     actual: &Peers,
 ) -> (BTreeMap<ChipId, ChipId>, usize) {
-    let mut best = ((0, 0, 0), BTreeMap::new());
+    let mut best = ((0, 0, false), BTreeMap::new());
     let mut ways = 1;
     let mut try_from = |seed: &DescribedChip| {
         for chip in found.chips.iter().filter(|chip| chip.pcie == seed.pcie.is_some()) {
@@ -125,7 +134,7 @@ fn by_structure(
     };
     let firsts: BTreeMap<u16, &DescribedChip> =
         expected.chips.iter().rev().map(|chip| (chip.host, chip)).collect();
-    let most = firsts.into_values().map(&mut try_from).max().unwrap_or_default();
+    let most = firsts.into_values().map(&mut try_from).fold(0, usize::max);
     // The first chips may be those that are missing.
     let smaller = found.chips.len().min(expected.chips.len());
     if 2 * most < smaller {
@@ -145,18 +154,17 @@ fn by_structure(
     (pairs, ways)
 }
 
-/// Counts the chips whose PCIe device has the described number, where as many devices are described
-/// as were found: the ids of chips with PCIe are in the order of their devices.
-fn in_order(found: &Mesh, expected: &ClusterDescriptor, pairs: &BTreeMap<ChipId, ChipId>) -> usize {
-    let devices = expected.chips.iter().filter(|chip| chip.pcie.is_some()).count();
-    if devices != found.chips.iter().filter(|chip| chip.pcie).count() {
-        return 0;
-    }
-    let is_in_order = |(described, found): &(&ChipId, &ChipId)| {
-        let device = expected.chip(**described).and_then(|chip| chip.pcie);
-        device == Some(found.0.into())
-    };
-    pairs.iter().filter(is_in_order).count()
+/// Whether every PCIe device has its described number, where one host is described and has as many
+/// devices as were found: the ids of chips with PCIe are in the order of their devices.
+fn in_order(found: &Mesh, expected: &ClusterDescriptor, pairs: &BTreeMap<ChipId, ChipId>) -> bool {
+    let mut devices = expected.chips.iter().filter(|chip| chip.pcie.is_some());
+    let as_many = devices.clone().count() == found.chips.iter().filter(|chip| chip.pcie).count();
+    expected.host_count() == 1
+        && as_many
+        && devices.all(|chip| {
+            let device = chip.seat.as_ref().and_then(|seat| seat.device);
+            device.is_some() && pairs.get(&chip.id).map(|found| found.0.into()) == device
+        })
 }
 
 /// Counts the chips at their described position.

@@ -106,11 +106,7 @@ fn wanted(expected: &ClusterDescriptor, matching: &Matching, all: &[Difference])
             _ => None,
         })
         .collect();
-    let end = |EthId { chip, channel }: EthId| {
-        let file_id = expected.chip(chip).map_or(0, |chip| chip.file_id);
-        let missing = ExpectedEnd::Missing { file_id, channel };
-        matching.found(chip).map_or(missing, |chip| ExpectedEnd::Found(EthId { chip, channel }))
-    };
+    let end = |at: EthId| matching.end(expected, at);
     let link = |&(a, b): &(EthId, EthId)| {
         let (a, b) = if end(a) <= end(b) { (a, b) } else { (b, a) };
         let ends = (end(a), end(b));
@@ -147,7 +143,9 @@ fn wraps(found: &Mesh, wanted: &[Wanted], words: &mut Vec<(Condition, String)>) 
     for link in wanted {
         let (ExpectedEnd::Found(a), ExpectedEnd::Found(b)) = link.ends else { continue };
         let axis = coord(a.chip).zip(coord(b.chip)).and_then(|(a, b)| axis(a, b));
-        all[axis.unwrap_or_default()].extend(axis.map(|_| link.lost));
+        if let Some(axis) = axis {
+            all[axis].push(link.lost);
+        }
     }
     for (name, lost) in ["X", "Y"].into_iter().zip(all) {
         if lost.len() > 1 && lost.iter().all(|lost| *lost) {
