@@ -44,6 +44,7 @@ mod map;
 mod ranges;
 mod registers;
 mod risc_debug;
+mod seat;
 mod soc_descriptor;
 mod system;
 mod targets;
@@ -59,7 +60,7 @@ pub use chip::{
 };
 pub use cluster::{
     ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, DescriptorProblem,
-    OutwardLink, Routes,
+    MOST_CHIPS, OutwardLink, Routes,
 };
 pub use debug_bus::{DebugBus, ShownPc};
 pub use entry::{AnyGroup, Entry, Group, Named, ReadAccess, WritePermission};
@@ -70,8 +71,9 @@ pub use registers::{
     Registers, Rxq, Stream, TensixL1, Txq,
 };
 pub use risc_debug::{RiscDebug, WatchModes};
+pub use seat::{Seat, Stand};
 pub use system::{PLAIN_CABLING, SystemSpec};
 pub use targets::{Refusal, silicon_refusals, ttsim_refusals};
 pub use tensix_isa::TensixIsa;
 pub use tiles::{Tile, Tiles};
-pub use tree::{Node, TextError};
+pub use tree::{Node, Spanned, TextError};

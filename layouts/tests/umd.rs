@@ -195,21 +195,3 @@ fn older_keys_have_the_types_of_boards() {
     let error = ClusterDescriptor::parse("old.yaml", &wrong).unwrap_err().to_string();
     assert_eq!(error, "old.yaml:9: unknown chip 7: `arch` does not list it");
 }
-
-#[test]
-fn descriptions_of_another_kind_are_refused_by_its_name() {
-    for (text, kind) in [
-        ("# two meshes\nmesh_descriptors {\n  name: \"M0\"\n}\n", "a mesh graph descriptor (MGD)"),
-        ("top_level_instance: { mesh { mesh_id: 0 } }", "a mesh graph descriptor (MGD)"),
-        (
-            "hosts { hostname: \"a\" rack: 1 }\nboard_types { board_locations { host_id: 0 } }\n",
-            "a factory system descriptor (FSD)",
-        ),
-        ("hosts { hostname: \"a\" }\nhosts { hostname: \"b\" }\n", "a deployment descriptor"),
-        ("node_descriptors { key: \"n\" }\n", "a cabling descriptor"),
-    ] {
-        let error = ClusterDescriptor::parse("x.textproto", text).unwrap_err().to_string();
-        let what = "of tt-metal, which is not read; a mesh is UMD's cluster descriptor";
-        assert_eq!(error, format!("x.textproto: this is {kind} {what}"));
-    }
-}

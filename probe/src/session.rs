@@ -9,6 +9,7 @@ mod pacer;
 mod parts;
 mod past;
 mod pause;
+mod places;
 mod recorded;
 mod rerun;
 mod silent;
@@ -27,7 +28,7 @@ use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageMap, Library, MetalProcess};
 use launch::outcome::{Cause, RunError};
 use launch::sampling::Sampling;
-use layouts::CoreId;
+use layouts::{ChipId, CoreId, Seat};
 use machine::clients::ServedHistory;
 use machine::past::PastWatcher;
 use machine::progress::{ChipCount, Progress};
@@ -41,7 +42,9 @@ pub use parts::{PartLimits, Parts};
 pub use pause::Balance;
 pub use rerun::Rerun;
 pub use stages::{StageChange, StageMove};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 pub use watch::{WATCHED_CYCLES, Watch, Watched};
 use workloads::scene::Pace;
 
@@ -138,6 +141,8 @@ pub struct Session {
     /// The credits of links in the previous snapshot, and in the newest.
     ledgers: Vec<LedgerState>,
     next_ledgers: Vec<LedgerState>,
+    /// Where chips stand.
+    seats: BTreeMap<ChipId, Arc<Seat>>,
 }
 
 impl Session {
@@ -162,6 +167,7 @@ impl Session {
             ends_with_process: false,
             ledgers: Vec::new(),
             next_ledgers: Vec::new(),
+            seats: BTreeMap::new(),
         }
     }
 
@@ -343,6 +349,9 @@ impl Session {
         // What is asked depends on what was decoded.
         self.operations.add_to(&mut state, &self.processes);
         state.problems.extend(self.operations.problems().cloned());
+        for chip in &mut state.chips {
+            chip.chip.seat = self.seats.get(&chip.chip.id).cloned();
+        }
         self.next_ledgers.clone_from(&state.fabric.ledgers);
         self.find_more_files(&state);
         self.just_read = Snapshot::default();

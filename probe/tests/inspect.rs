@@ -17,6 +17,7 @@ fn mesh() -> Mesh {
         board: None,
         gateway: None,
         harvested_rows: Some(vec![1]),
+        seat: None,
     };
     let end = |chip, channel| EthId { chip: ChipId(chip), channel };
     let links = vec![Link { a: end(0, 8), b: end(1, 0) }];

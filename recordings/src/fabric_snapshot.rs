@@ -90,6 +90,7 @@ impl FabricSnapshot {
             board: None,
             gateway: None,
             harvested_rows: None,
+            seat: None,
         });
         Mesh { kind: self.chips, chips: chips.collect(), ..Mesh::default() }
     }

@@ -56,6 +56,7 @@ fn chip(id: u16) -> Chip {
         board: (id == 0).then(|| "n300 L".into()),
         gateway: (id > 0).then(|| vec![end(0, 8), end(0, 9)]),
         harvested_rows: Some(vec![1, 8]),
+        seat: None,
     }
 }
 

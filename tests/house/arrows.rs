@@ -7,6 +7,7 @@ use std::path::Path;
 /// The folder of each crate, and the crates it may use. `tests` may use all and is omitted.
 const ARROWS: &[(&str, &[&str])] = &[
     ("layouts", &[]),
+    ("layouts/descriptors", &["layouts"]),
     ("symbols/files", &[]),
     ("symbols", &["files"]),
     ("firmware", &[]),
@@ -24,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "probe/workloads",
         &[
+            "descriptors",
             "collectives",
             "fabric",
             "launch",
@@ -142,6 +144,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// External crates that a crate must not use.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("layouts", &["gimli", "object", "addr2line", "libloading", "tokio", "ratatui"]),
+    ("layouts/descriptors", &["gimli", "object", "addr2line", "libloading", "tokio", "ratatui"]),
     ("symbols", &["tokio", "ratatui", "crossterm"]),
     ("symbols/files", &["gimli", "object", "tokio", "ratatui", "crossterm"]),
     ("probe/emulator", &["gimli", "addr2line", "tokio", "ratatui"]),
@@ -209,6 +212,7 @@ fn collect(table: &toml::Table, names: &mut BTreeSet<String>) {
 fn rooms_use_only_what_the_arrows_allow() {
     let rooms: BTreeSet<&str> = [
         "layouts",
+        "descriptors",
         "symbols",
         "files",
         "firmware",

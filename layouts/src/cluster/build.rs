@@ -1,7 +1,6 @@
 //! Builds a checked descriptor from raw YAML.
 
 use super::error::Problems;
-use super::foreign;
 use super::raw::{RawConnection, RawDescriptor, RawEnd, RawMmio};
 use super::{ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, OutwardLink};
 use crate::address::{ChipCoord, ChipId, EthId};
@@ -10,7 +9,7 @@ use crate::tree::{Node, Spanned, TextError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most chips of a mesh. The largest shipped mesh has 72.
-pub(crate) const MOST_CHIPS: usize = 1024;
+pub const MOST_CHIPS: usize = 1024;
 
 pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, DescriptorError> {
     let mut problems = Problems::default();
@@ -29,10 +28,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
             problems.finish(name, built)
         }
         Err(TextError { line, what }) => {
-            match foreign::refusal(text) {
-                Some(refusal) => problems.add(0, refusal),
-                None => problems.add(line, what),
-            }
+            problems.add(line, what);
             problems.finish(name, ClusterDescriptor::default())
         }
     }
@@ -92,7 +88,7 @@ impl<'a> Builder<'a> {
             chips,
             links,
             io_device_type: self.raw.io_device_type.clone(),
-            hosts: Vec::new(),
+            ..ClusterDescriptor::default()
         };
         descriptor.renumber();
         descriptor
@@ -106,7 +102,7 @@ impl<'a> Builder<'a> {
                 let what = format!("chip {id} is a {}, and only Wormhole is supported", arch.value);
                 self.problems.add(line(arch), what);
             }
-            self.chips.insert(*id, blank_chip(*id));
+            self.chips.insert(*id, DescribedChip::blank(*id));
         }
         if self.chips.is_empty() {
             self.problems.add(0, "it describes no chip (`arch` is missing or empty)");
@@ -353,20 +349,4 @@ impl<'a> Builder<'a> {
 
 fn line<T>(value: &Spanned<T>) -> u64 {
     value.line
-}
-
-fn blank_chip(file_id: u32) -> DescribedChip {
-    DescribedChip {
-        id: ChipId(0),
-        file_id,
-        coord: None,
-        unique_id: None,
-        pcie: None,
-        noc_translation: true,
-        harvested_rows: Vec::new(),
-        board: None,
-        asic_location: None,
-        pci_address: None,
-        host: 0,
-    }
 }

@@ -52,6 +52,7 @@ impl ClusterDescriptor {
                 .collect(),
             io_device_type: self.io_device_type.clone(),
             hosts: vec![self.host_name(host)],
+            counted: self.counted,
         };
         for (id, chip) in (0..).zip(&mut part.chips) {
             chip.file_id = id;

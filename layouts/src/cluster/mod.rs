@@ -2,19 +2,19 @@
 
 mod build;
 mod error;
-mod foreign;
 mod hosts;
 mod raw;
 mod routes;
 mod write;
 
-pub(crate) use build::MOST_CHIPS;
+pub use build::MOST_CHIPS;
 pub(crate) use error::Problems;
 pub use error::{DescriptorError, DescriptorProblem};
 pub use routes::Routes;
 
 use crate::ChipKind;
 use crate::address::{ChipCoord, ChipId, EthId};
+use crate::seat::Seat;
 use std::collections::BTreeMap;
 
 /// A mesh from a file. Chips are in the order of [`ChipId`]: those with PCIe by their PCI index,
@@ -29,6 +29,9 @@ pub struct ClusterDescriptor {
     pub chips: Vec<DescribedChip>,
     /// Links inside the mesh, the lower end first, sorted.
     pub links: Vec<(EthId, EthId)>,
+    /// Whether `links` only counts the links between neighbours: its channels are not described, and a machine may have
+    /// more chips and links.
+    pub counted: bool,
     /// Links that leave the described mesh.
     pub outward: Vec<OutwardLink>,
     /// The device type that UMD used, such as `PCIe`.
@@ -62,6 +65,29 @@ pub struct DescribedChip {
     pub pci_address: Option<String>,
     /// The host that reaches it, as an index of `hosts`; 0 if the file lists none.
     pub host: u16,
+    /// Where it stands, if the file says so.
+    pub seat: Option<Seat>,
+}
+
+impl DescribedChip {
+    /// Returns a chip of which only the number in the file is known.
+    #[must_use]
+    pub fn blank(file_id: u32) -> Self {
+        Self {
+            id: ChipId(0),
+            file_id,
+            coord: None,
+            unique_id: None,
+            pcie: None,
+            noc_translation: true,
+            harvested_rows: Vec::new(),
+            board: None,
+            asic_location: None,
+            pci_address: None,
+            host: 0,
+            seat: None,
+        }
+    }
 }
 
 /// The board that carries a chip.
@@ -105,7 +131,7 @@ impl ClusterDescriptor {
 
     /// Sorts chips and links into the project's order: chips with PCIe by their PCI index, then the
     /// others by position.
-    pub(crate) fn renumber(&mut self) {
+    pub fn renumber(&mut self) {
         self.chips.sort_by_key(|chip| {
             let place = chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x));
             (chip.pcie.is_none(), chip.pcie, place.is_none(), place, chip.file_id)

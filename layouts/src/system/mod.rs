@@ -136,9 +136,9 @@ impl SystemSpec {
             kind: ChipKind::default(),
             chips: chips.collect(),
             links,
-            outward: Vec::new(),
             io_device_type: Some("PCIe".into()),
             hosts: self.hosts.clone(),
+            ..ClusterDescriptor::default()
         };
         descriptor.renumber();
         Some(descriptor)
@@ -209,7 +209,6 @@ fn described(id: u16, chip: &SystemChip) -> DescribedChip {
     let kind = layout.arc.board_named(kind).map_or(kind, |board| &board.name);
     DescribedChip {
         id: ChipId(id),
-        file_id: id.into(),
         coord: Some(placed.coord),
         unique_id: Some(unique_id(placed)),
         pcie: chip.pcie,
@@ -217,8 +216,8 @@ fn described(id: u16, chip: &SystemChip) -> DescribedChip {
         harvested_rows: layout.tiles.rows_from_descriptor_mask(chip.harvest_mask),
         board: Some(DescribedBoard { id: Some(placed.board_id), kind: Some(kind.clone()) }),
         asic_location: Some(placed.location.into()),
-        pci_address: None,
         host: placed.host as u16,
+        ..DescribedChip::blank(id.into())
     }
 }
 

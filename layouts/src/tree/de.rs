@@ -249,9 +249,11 @@ impl<'de> MapAccess<'de> for Pairs<'_> {
 
 /// A value with the line it begins in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spanned<T> {
-    pub(crate) line: u64,
-    pub(crate) value: T,
+pub struct Spanned<T> {
+    /// The line, from 1.
+    pub line: u64,
+    /// The value.
+    pub value: T,
 }
 
 /// The name by which [`Spanned`] asks [`Node`] for [`LineAndValue`].

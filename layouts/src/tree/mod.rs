@@ -5,7 +5,7 @@ mod de;
 mod toml;
 mod yaml;
 
-pub(crate) use de::Spanned;
+pub use de::Spanned;
 
 use serde::de::DeserializeOwned;
 use std::fmt;

@@ -38,16 +38,12 @@ fn described(chip: &Chip, pcie: &mut impl Iterator<Item = u32>) -> Result<Descri
     let board = kind.map(|kind| DescribedBoard { id: None, kind: Some(kind.to_owned()) });
     Ok(DescribedChip {
         id: chip.id,
-        file_id: chip.id.0.into(),
         coord: chip.coord,
         unique_id: chip.unique_id,
         pcie: if chip.pcie { pcie.next() } else { None },
-        noc_translation: true,
         harvested_rows: chip.harvested_rows.clone().ok_or_else(unknown)?,
         board,
-        asic_location: None,
-        pci_address: None,
-        host: 0,
+        ..DescribedChip::blank(chip.id.0.into())
     })
 }
 

@@ -12,7 +12,7 @@ use images::{
     Comparison, GoSignal, ImageFinding, ImageRole, MetalProcess, Outline, Provenance, Reading,
     SourceLine,
 };
-use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
+use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, Seat, TileKind};
 use machine::clients::Holder;
 use machine::clients::ServedHistory;
 use machine::snapshot::Gap;
@@ -385,6 +385,17 @@ impl MeshState {
             links: self.links.iter().map(|link| link.link).collect(),
             ..Mesh::default()
         }
+    }
+
+    /// Returns where a chip stands, if that is known.
+    pub fn seat(&self, chip: ChipId) -> Option<&Seat> {
+        self.chips.iter().find(|it| it.chip.id == chip)?.chip.seat.as_deref()
+    }
+
+    /// Returns the host, the tray and the port of an end, if they are known.
+    pub fn port(&self, at: EthId) -> Option<String> {
+        let seat = self.seat(at.chip)?;
+        Some(format!("{} {}", seat.host_in_words(), seat.port(at.channel)))
     }
 
     /// Returns the name of an operation after its id, if an Inspector tells it.

@@ -5,14 +5,18 @@
 //! id; without known ids, by coordinates if at least half of the chips and some links agree; else
 //! by structure, which works because both ends of each link have channels. A matched chip whose
 //! coordinates differ from the description has moved, however it was matched.
+//!
+//! A description that only counts links ([`ClusterDescriptor::counted`]) is laid on the grid of the
+//! machine's coordinates; chips and links beyond it are no differences.
 
 mod matching;
+mod summary;
 
 use crate::condition::Condition;
 use crate::finding::Finding;
 use crate::place::Place;
 use decode::state::MeshState;
-use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId};
+use layouts::{ChipCoord, ChipId, ClusterDescriptor, DescribedChip, EthId, Seat};
 use machine::target::Mesh;
 use matching::Matching;
 use std::collections::BTreeMap;
@@ -62,6 +66,15 @@ pub enum Difference {
     },
     /// A described link was not found, and its ends have no other link.
     MissingLink(ExpectedEnd, ExpectedEnd),
+    /// Two chips have fewer links than a description counts that names no channels.
+    FewerLinks {
+        /// The chips.
+        chips: (ChipId, ChipId),
+        /// Their links.
+        found: usize,
+        /// Those of the description.
+        expected: usize,
+    },
     /// A link was found that is not described.
     ExtraLink(EthId, EthId),
     /// An end is linked to another end than described.
@@ -96,25 +109,6 @@ pub fn links_in_words(links: &[(ExpectedEnd, ExpectedEnd)]) -> String {
     format!("{a}{} to {b}{}{count}", more(|link| link.0), more(|link| link.1))
 }
 
-/// The differences in words, in which the missing links between two chips, and the extra ones, are
-/// one.
-pub fn summed_up(all: &[Difference]) -> Vec<(Condition, String)> {
-    let mut words = Vec::new();
-    let mut between: BTreeMap<_, (Condition, Vec<_>)> = BTreeMap::new();
-    for difference in all {
-        let condition = difference.condition();
-        match difference.link() {
-            Some((a, b)) => {
-                let pair = (condition.name(), a.parts().0, b.parts().0);
-                between.entry(pair).or_insert((condition, Vec::new())).1.push((a, b));
-            }
-            None => words.push((condition, difference.to_string())),
-        }
-    }
-    let links = between.into_values().map(|(condition, links)| (condition, links_in_words(&links)));
-    words.into_iter().chain(links).collect()
-}
-
 impl Difference {
     /// The link that is missing or extra.
     fn link(&self) -> Option<(ExpectedEnd, ExpectedEnd)> {
@@ -132,7 +126,7 @@ impl Difference {
             Self::ExtraChip(_) => Condition::ExtraChip,
             Self::OtherChip { .. } => Condition::OtherChip,
             Self::MovedChip { .. } => Condition::MovedChip,
-            Self::MissingLink(..) => Condition::MissingLink,
+            Self::MissingLink(..) | Self::FewerLinks { .. } => Condition::MissingLink,
             Self::ExtraLink(..) => Condition::ExtraLink,
             Self::SwappedLink { .. } => Condition::SwappedLink,
         }
@@ -162,6 +156,9 @@ impl fmt::Display for Difference {
                 write!(f, "chip {chip} should be at {}", place(*expected))
             }
             Self::MissingLink(a, b) => write!(f, "{a} to {b}"),
+            Self::FewerLinks { chips: (a, b), found, expected } => {
+                write!(f, "chips {a} and {b} have {found} of {expected} links")
+            }
             Self::ExtraLink(a, b) => write!(f, "{a} to {b}"),
             Self::SwappedLink { expected: (a, b), found: (c, d) } => {
                 write!(f, "{c} to {d} instead of {a} to {b}")
@@ -192,21 +189,81 @@ pub fn crc_errors(state: &MeshState, most: u32) -> Vec<Finding> {
     ends.filter_map(counted).collect()
 }
 
+/// A mesh that was compared with its description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The differences, chips first.
+    pub differences: Vec<Difference>,
+    /// The differences in words: what is missing as a whole, then the rest, in which the missing
+    /// links between two chips, and the extra ones, are one.
+    pub summary: Vec<(Condition, String)>,
+}
+
+/// Compares a mesh with its description.
+pub fn compare(found: &Mesh, expected: &ClusterDescriptor) -> Comparison {
+    let matching = Matching::of(found, expected);
+    let differences = of_matching(found, expected, &matching);
+    let summary = summary::of(found, expected, &matching, &differences);
+    Comparison { differences, summary }
+}
+
 /// Returns the differences, chips first.
 pub fn differences(found: &Mesh, expected: &ClusterDescriptor) -> Vec<Difference> {
+    of_matching(found, expected, &Matching::of(found, expected))
+}
+
+/// Returns where the chips of a mesh stand by its description, and in how many ways the wiring fits it: more than one means
+/// that another tray or host may be meant.
+pub fn seats(found: &Mesh, expected: &ClusterDescriptor) -> (BTreeMap<ChipId, Seat>, usize) {
     let matching = Matching::of(found, expected);
-    let mut all = chips(found, expected, &matching);
-    all.extend(links(found, expected, &matching));
+    let seat = |chip: &DescribedChip| Some((matching.found(chip.id)?, chip.seat.clone()?));
+    (expected.chips.iter().filter_map(seat).collect(), matching.ways)
+}
+
+fn of_matching(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {
+    let mut all = chips(found, expected, matching);
+    all.extend(if expected.counted {
+        fewer(found, expected, matching)
+    } else {
+        links(found, expected, matching)
+    });
     all.sort();
     all
 }
 
+/// Returns the number of links between two chips, the lower one first.
+fn counts<'a>(
+    links: impl IntoIterator<Item = &'a (EthId, EthId)>,
+) -> BTreeMap<(ChipId, ChipId), usize> {
+    let mut counts = BTreeMap::new();
+    for (a, b) in links {
+        *counts.entry((a.chip.min(b.chip), a.chip.max(b.chip))).or_default() += 1;
+    }
+    counts
+}
+
+fn ends(mesh: &Mesh) -> Vec<(EthId, EthId)> {
+    mesh.links.iter().map(|link| (link.a, link.b)).collect()
+}
+
+fn fewer(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {
+    let there = counts(&ends(found));
+    let between = |((a, b), expected): ((ChipId, ChipId), usize)| {
+        let (a, b) = (matching.found(a)?, matching.found(b)?);
+        let chips = (a.min(b), a.max(b));
+        let found = there.get(&chips).map_or(0, |count| *count);
+        (found < expected).then_some(Difference::FewerLinks { chips, found, expected })
+    };
+    counts(&expected.links).into_iter().filter_map(between).collect()
+}
+
 fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {
+    let counted = expected.counted;
     let mut all = Vec::new();
     for described in &expected.chips {
         let Some(id) = matching.found(described.id) else {
             let (file_id, coord) = (described.file_id, described.coord);
-            let unique_id = described.unique_id;
+            let unique_id = described.unique_id.filter(|_| !counted);
             all.push(Difference::MissingChip { file_id, coord, unique_id });
             continue;
         };
@@ -219,22 +276,19 @@ fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
             all.push(Difference::OtherChip { chip: id, expected });
         } else if let (Some(at), Some(expected)) = (chip.coord, described.coord)
             && at != expected
+            && !counted
         {
             all.push(Difference::MovedChip { chip: id, expected });
         }
     }
-    let extra = found.chips.iter().filter(|chip| !matching.knows(chip.id));
+    let extra = found.chips.iter().filter(|chip| !counted && !matching.knows(chip.id));
     all.extend(extra.map(|chip| Difference::ExtraChip(chip.id)));
     all
 }
 
 fn links(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {
-    let number = |chip| expected.chip(chip).map_or(0, |chip| chip.file_id);
-    let end = |EthId { chip, channel }: EthId| {
-        let missing = ExpectedEnd::Missing { file_id: number(chip), channel };
-        matching.found(chip).map_or(missing, |chip| ExpectedEnd::Found(EthId { chip, channel }))
-    };
-    let mut extra: Vec<(EthId, EthId)> = found.links.iter().map(|link| (link.a, link.b)).collect();
+    let end = |at: EthId| matching.end(expected, at);
+    let mut extra = ends(found);
     let mut missing = Vec::new();
     for &(a, b) in &expected.links {
         let (a, b) = (end(a).min(end(b)), end(a).max(end(b)));

@@ -15,12 +15,13 @@ use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 pub use layouts::Refusal;
 use layouts::{
     ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
-    TileKind, WritePermission,
+    Seat, TileKind, WritePermission,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// What a target supports, and what must not be touched on it. A server sends it to its clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,6 +174,9 @@ pub struct Chip {
     pub gateway: Option<Vec<EthId>>,
     /// NOC 0 rows of Tensix tiles that are fused off; null where they could not be read.
     pub harvested_rows: Option<Vec<u8>>,
+    /// Where it stands: with --places, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<Seat>>,
 }
 
 impl Chip {
@@ -297,6 +301,7 @@ impl Mesh {
             board: None,
             gateway: None,
             harvested_rows: Some(chip.harvested_rows.clone()),
+            seat: chip.seat.clone().map(Arc::new),
         });
         let links = descriptor.links.iter().map(|&(a, b)| Link { a, b });
         Self {

@@ -26,7 +26,7 @@ use transport::umd::{self, bar::UmdBar};
 use transport::wire::Welcome;
 use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
-use workloads::scene::{DEFAULT_PACE, Pace, Scene, SceneError};
+use workloads::scene::{DEFAULT_PACE, Pace, Scene, SceneError, described};
 
 /// What a target is opened with, besides its words.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,9 @@ pub struct OpenOptions {
     pub find: bool,
     /// Fabric manifests.
     pub manifests: Vec<PathBuf>,
+    /// The words of the descriptor that says where chips stand: a file, and options as in
+    /// [`workloads::scene::described`].
+    pub places: Option<String>,
     /// The words of the emulated mesh on which the run of a recording is executed again; none: those
     /// that the recording has, if they name no file and no long work.
     pub rerun_on: Option<String>,
@@ -71,6 +74,7 @@ impl Session {
         let read = |path: &PathBuf| FabricManifest::read(path).map(|it| (path.clone(), it));
         let given = options.manifests.iter().map(read);
         let given = given.collect::<Result<Vec<_>, _>>().map_err(OpenError::Manifest)?;
+        let places = options.places.as_deref().map(|words| described(words, words)).transpose()?;
         let &OpenOptions { allow, keeps, .. } = options;
         let on = options.rerun_on.as_deref();
         let spec = TargetSpec::parse(words)?;
@@ -107,6 +111,9 @@ impl Session {
             TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
         };
         session.add_manifests(&given);
+        if let Some(places) = places {
+            session.place(&places);
+        }
         // The processes that use a machine of another host are not those of this one.
         let here = !matches!(spec, TargetSpec::Agents(_));
         session.files.seek(&options.elfs, options.find && here);

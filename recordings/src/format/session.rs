@@ -122,6 +122,7 @@ impl From<StoredChip> for Chip {
             board: chip.board,
             gateway: chip.gateway.map(|ends| ends.into_iter().map(EthId::from).collect()),
             harvested_rows: chip.harvested_rows,
+            seat: None,
         }
     }
 }

@@ -100,6 +100,13 @@ pub(crate) struct Arguments {
     /// firmware`.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) manifest: Vec<PathBuf>,
+    /// The descriptor that says where chips stand: host, rack, tray and port are then in tables and
+    /// verdicts.
+    ///
+    /// A factory or physical system descriptor, or a cabling descriptor with its deployment:
+    /// `meshscope help descriptors`.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) places: Option<String>,
     /// The emulated mesh on which the run of a recording is executed again, such as
     /// emulator:./mesh.yaml.
     ///
@@ -154,6 +161,7 @@ impl Arguments {
                 elfs: elfs(&self.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
                 find: !self.no_find,
                 manifests: self.manifest.clone(),
+                places: self.places.clone(),
                 rerun_on: self.rerun_on.clone(),
             },
             budget: self.budget,

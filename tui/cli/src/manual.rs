@@ -19,6 +19,7 @@ const TOPICS: &[(&str, &str)] = &[
     ("map", include_str!("manual/topics/map.md")),
     ("safety", include_str!("manual/topics/safety.md")),
     ("firmware", include_str!("manual/topics/firmware.md")),
+    ("descriptors", include_str!("manual/topics/descriptors.md")),
     ("collectives", include_str!("manual/topics/collectives.md")),
     ("faults", include_str!("manual/topics/faults.md")),
     ("json", include_str!("manual/topics/json.md")),

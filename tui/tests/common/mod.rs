@@ -104,6 +104,7 @@ fn chip(id: u16, pcie: bool, n: u64) -> ChipState {
             board: Some(if pcie { "n300 L" } else { "n300 R" }.into()),
             gateway: (!pcie).then(|| vec![end(0, 8), end(0, 9)]),
             harvested_rows: Some(vec![11]),
+            seat: None,
         },
         gateways: if pcie { Vec::new() } else { vec![end(0, 8), end(0, 9)] },
         cycles: Some(2_000_000 + n * 50_000),

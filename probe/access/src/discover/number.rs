@@ -211,6 +211,7 @@ impl Discovery<'_> {
             board: self.board_name(chip),
             gateway,
             harvested_rows: chip.harvested_rows.clone(),
+            seat: None,
         }
     }
 

@@ -131,3 +131,95 @@ fn a_chip_has_moved_also_where_no_id_is_known() {
         assert_eq!(all, vec!["moved-chip"; described.chips.len()], "{name}");
     }
 }
+
+/// Reads an example of `layouts/descriptors`.
+fn example(text: &str) -> ClusterDescriptor {
+    match descriptors::read("example", text).unwrap() {
+        descriptors::Descriptor::Mesh(mesh) => mesh,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+const PHYSICAL: &str =
+    include_str!("../../../../layouts/descriptors/tests/data/t3000_psd.textproto");
+const GRAPH: &str = include_str!("../../../../layouts/descriptors/tests/data/t3000_mgd.textproto");
+const CABLING: &str =
+    include_str!("../../../../layouts/descriptors/tests/data/dual_t3000_cabling.textproto");
+const FACTORY: &str = include_str!("../../../../layouts/descriptors/tests/data/n300_fsd.textproto");
+const GLOBAL: &str = include_str!("../../../../layouts/descriptors/tests/data/n300_gsd.yaml");
+
+/// What is said of a mesh that has lost the links of these channels of chip 0.
+fn said(mesh: &str, lost: &[u8], expected: &ClusterDescriptor) -> Vec<String> {
+    let mut mesh = found(mesh);
+    mesh.links.retain(|link| link.a.chip != ChipId(0) || !lost.contains(&link.a.channel));
+    compare(&mesh, expected).summary.into_iter().map(|(_, words)| words).collect()
+}
+
+#[test]
+fn a_lost_link_is_named_by_every_kind_of_descriptor() {
+    let none: [String; 0] = [];
+    for (mesh, text) in [("t3000", PHYSICAL), ("t3000", GRAPH), ("n300", FACTORY), ("n300", GLOBAL)]
+    {
+        assert_eq!(said(mesh, &[], &example(text)), none);
+    }
+    let ports = "wh-07 tray 1 QSFP_DD 1 to tray 4 QSFP_DD 1";
+    assert_eq!(said("t3000", &[6], &example(PHYSICAL)), [format!("0:e6 to 2:e6: {ports}")]);
+    let cable = format!("0:e6,e7 to 2:e6,e7 (2 links): all links of {ports}");
+    assert_eq!(said("t3000", &[6, 7], &example(PHYSICAL)), [cable]);
+    let trace = "wh-07 (hall 120, aisle A, rack 3, shelf 8) tray 1 trace to tray 1 trace";
+    assert_eq!(said("n300", &[9], &example(FACTORY)), [format!("0:e9 to 1:e1: {trace}")]);
+    let trace = "0:e9 to 1:e1: wh-07 tray 1 trace to tray 1 trace";
+    assert_eq!(said("n300", &[9], &example(GLOBAL)), [trace]);
+    let host = "host host1: none of its 8 chips and 22 links";
+    let words = said("t3000", &[6, 7], &example(CABLING));
+    assert_eq!((words.len(), words[0].as_str()), (2, host));
+    assert!(
+        words[1].starts_with("0:e6,e7 to 2:e6,e7 (2 links): all links of host0 tray "),
+        "{words:?}"
+    );
+}
+
+#[test]
+fn a_mesh_graph_is_laid_where_most_of_its_links_are() {
+    let graph = example(GRAPH);
+    let whole = GRAPH.replace("dims: [ 2, 3 ]", "dims: [ 4, 2 ]");
+    let whole = whole.replace(
+        "graph { graph_descriptor: \"G0\" graph_id: 0 }",
+        "mesh { mesh_descriptor: \"M1\" }",
+    );
+    assert_eq!(said("t3000", &[6], &example(&whole)), ["chips 0 and 2 have 1 of 2 links"]);
+    // Two smaller meshes fit beside the lost link.
+    let none: [String; 0] = [];
+    assert_eq!(said("t3000", &[6], &graph), none);
+    // Chips and links beyond it are no differences.
+    let small = GRAPH.replace("dims: [ 2, 3 ]", "dims: [ 2, 2 ]");
+    assert_eq!(differences(&found("galaxy"), &example(&small)), []);
+    let all = kinds(&found("n300"), &graph);
+    assert_eq!(all, ["missing-chip"; 6]);
+}
+
+#[test]
+fn all_wraps_of_an_axis_are_one_sentence() {
+    let system = layouts::SystemSpec::shipped("galaxy").unwrap().unwrap();
+    let torus = system.describe("torus").unwrap();
+    let words = said("galaxy", &[], &torus);
+    assert_eq!(words[0], "all wraps of the X axis (16 links)");
+    assert_eq!(words[1], "all wraps of the Y axis (32 links)");
+    assert_eq!(words.len(), 2 + 4 + 8);
+    let ring = Mesh::from_descriptor(&system.describe("ring").unwrap());
+    let words: Vec<_> = compare(&ring, &torus).summary;
+    assert_eq!(words[0].1, "all wraps of the Y axis (32 links)");
+    assert_eq!(words.len(), 1 + 8);
+}
+
+#[test]
+fn chips_stand_where_their_ids_or_their_wiring_are() {
+    let (places, ways) = seats(&found("t3000"), &example(PHYSICAL));
+    assert_eq!((places.len(), ways), (8, 1));
+    assert_eq!(places[&ChipId(2)].to_string(), "wh-07 tray 4 location 0");
+    // Two trays of a T3000 are wired as the two others.
+    assert_eq!(seats(&found("t3000"), &example(CABLING)).1, 4);
+    let host = example(CABLING).of_host(0);
+    assert_eq!(seats(&found("t3000"), &host).1, 2);
+    assert_eq!(seats(&found("n300"), &example(FACTORY)).1, 1);
+}

@@ -79,6 +79,7 @@ fn what_is_not_there_cannot_fail() {
         board: None,
         gateway: None,
         harvested_rows: Some(vec![11]),
+        seat: None,
     };
     let end = |channel| EthId { chip: ChipId(0), channel };
     let links = vec![Link { a: end(0), b: end(8) }];

@@ -2,6 +2,7 @@
 //! specification.
 
 use super::SceneError;
+use descriptors::Descriptor;
 use layouts::{ClusterDescriptor, PLAIN_CABLING, SystemSpec};
 use std::path::Path;
 
@@ -11,13 +12,14 @@ use std::path::Path;
 /// # Errors
 /// `NoMesh`, `BadOption`, `File` or `Descriptor`.
 pub fn described(words: &str, called: &str) -> Result<ClusterDescriptor, SceneError> {
-    let (mut mesh, mut cabling, mut host) = (words, None, None);
+    let (mut mesh, mut cabling, mut host, mut deployment) = (words, None, None, None);
     while let Some((before, (key, value))) =
         mesh.rsplit_once(',').and_then(|(before, last)| Some((before, last.split_once('=')?)))
     {
         let setting = match key {
             "cabling" => &mut cabling,
             "host" => &mut host,
+            "deployment" => &mut deployment,
             _ => break,
         };
         if setting.replace(value).is_some() {
@@ -25,9 +27,17 @@ pub fn described(words: &str, called: &str) -> Result<ClusterDescriptor, SceneEr
         }
         mesh = before;
     }
-    let descriptor = cabled(mesh, cabling, called)?;
+    let mut descriptor = cabled(mesh, cabling, called)?;
+    if let Some(path) = deployment {
+        let Descriptor::Hosts(hosts) = read(path, path)? else {
+            return Err(SceneError::BadOption(format!("{path} is no deployment descriptor")));
+        };
+        descriptors::deploy(&mut descriptor, &hosts).map_err(SceneError::BadOption)?;
+    }
     let Some(host) = host else { return Ok(descriptor) };
-    let number = host.parse().map_err(|_| no_host(called, host, &descriptor))?;
+    let named = descriptor.hosts.iter().position(|name| name == host).map(|host| host as u16);
+    let number = named.or_else(|| host.parse().ok());
+    let number = number.ok_or_else(|| no_host(called, host, &descriptor))?;
     checked(number, called, &descriptor)?;
     Ok(descriptor.of_host(number))
 }
@@ -45,16 +55,54 @@ pub(super) fn cabled(
         let names: Vec<&str> = ClusterDescriptor::shipped_names().collect();
         return Err(SceneError::NoMesh(mesh.to_owned(), names.join(", ")));
     }
-    let text = files::read_text(Path::new(mesh), files::Kind::DESCRIPTOR);
-    let text = text.map_err(|e| SceneError::File(format!("{called}: {}", e.reason())))?;
+    let text = text_of(mesh, called)?;
     if SystemSpec::is_spec(&text) {
         return with_cabling(&SystemSpec::parse(called, &text)?, cabling, called);
     }
     match cabling {
         Some(_) => Err(SceneError::BadOption(format!(
-            "{called}: a cluster descriptor defines its cabling; only a system specification has a choice of cablings"
+            "{called}: a descriptor defines its cabling; only a system specification has a choice of cablings"
         ))),
-        None => Ok(ClusterDescriptor::parse(called, &text)?),
+        None => mesh_of(descriptors::read(called, &text)?, mesh, called),
+    }
+}
+
+fn text_of(path: &str, called: &str) -> Result<String, SceneError> {
+    let text = files::read_text(Path::new(path), files::Kind::DESCRIPTOR);
+    text.map_err(|e| SceneError::File(format!("{called}: {}", e.reason())))
+}
+
+fn read(path: &str, called: &str) -> Result<Descriptor, SceneError> {
+    Ok(descriptors::read(called, &text_of(path, called)?)?)
+}
+
+/// Returns the mesh of a file: of rank bindings, that of the mesh graph descriptor that they name.
+fn mesh_of(
+    read_there: Descriptor,
+    path: &str,
+    called: &str,
+) -> Result<ClusterDescriptor, SceneError> {
+    let graph = match read_there {
+        Descriptor::Mesh(mesh) => return Ok(mesh),
+        Descriptor::Hosts(_) => {
+            return Err(SceneError::BadOption(format!(
+                "{called}: a deployment descriptor says where hosts stand, not what they hold; it is named beside their cabling descriptor: CABLING,deployment={called}"
+            )));
+        }
+        Descriptor::Ranks(ranks) => ranks.mesh_graph_desc_path,
+    };
+    let lacks = |what| SceneError::File(format!("{called}: {what}"));
+    let graph = graph.ok_or_else(|| lacks("`mesh_graph_desc_path` is missing".to_owned()))?;
+    // tt-run resolves it below tt-metal's folder; the file is in that folder, too, or beside it.
+    let above = Path::new(path).ancestors().skip(1).map(|folder| folder.join(&graph));
+    let found = above.into_iter().find(|path| path.is_file());
+    let found = found.ok_or_else(|| {
+        lacks(format!("`mesh_graph_desc_path` {graph} is in none of the folders above it"))
+    })?;
+    let found = found.display().to_string();
+    match read(&found, &found)? {
+        Descriptor::Mesh(mesh) => Ok(mesh),
+        _ => Err(lacks(format!("{graph} is no mesh graph descriptor"))),
     }
 }
 

@@ -10,8 +10,8 @@ use serde::Serialize;
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Differs {
     /// missing-chip (has `expected_chip`, `coord`, `unique_id`), extra-chip (`chip`), other-chip
-    /// (`chip`, `unique_id`), moved-chip (`chip`, `coord`), missing-link, extra-link (`a`, `b`) or
-    /// swapped-link (`a`, `b`, `found`).
+    /// (`chip`, `unique_id`), moved-chip (`chip`, `coord`), missing-link (`a`, `b`, or of a
+    /// mesh graph `chips`, `found_links`, `expected_links`), extra-link (`a`, `b`) or swapped-link (`a`, `b`, `found`).
     kind: &'static str,
     /// The chip's id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,6 +27,15 @@ pub(crate) struct Differs {
     unique_id: Option<u64>,
     #[serde(flatten)]
     link: Option<Ends>,
+    /// The two chips that have fewer links than a mesh graph counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chips: Option<[ChipId; 2]>,
+    /// How many links they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_links: Option<usize>,
+    /// How many they are to have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_links: Option<usize>,
     /// The link that was found instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<Ends>,
@@ -89,6 +98,13 @@ pub(crate) fn difference(difference: &Difference) -> Differs {
         Difference::MissingLink(a, b) => {
             Differs { kind, link: Some(Ends::new(a, b)), ..Differs::default() }
         }
+        Difference::FewerLinks { chips: (a, b), found, expected } => Differs {
+            kind,
+            chips: Some([a, b]),
+            found_links: Some(found),
+            expected_links: Some(expected),
+            ..Differs::default()
+        },
         Difference::ExtraLink(a, b) => {
             Differs { kind, link: Some(Ends::found((a, b))), ..Differs::default() }
         }

@@ -13,7 +13,7 @@ use console::exit::{Failure, Outcome};
 use console::fresh;
 use console::machine::Opening;
 use console::verdict;
-use diagnosis::expect::{Difference, ExpectedEnd, crc_errors, links_in_words, summed_up};
+use diagnosis::expect::{Comparison, Difference, ExpectedEnd, crc_errors, links_in_words};
 use diagnosis::{Finding, Health, Place, Severity};
 use layouts::ChipId;
 use std::path::PathBuf;
@@ -21,8 +21,8 @@ use std::path::PathBuf;
 /// Say whether the mesh is healthy, for scripts.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CheckArguments {
-    /// Also compare with this cluster descriptor, as UMD writes it, or with a shipped mesh such as
-    /// t3000.
+    /// Also compare with this descriptor, of UMD or tt-metal (see help descriptors), or with a
+    /// shipped mesh such as t3000.
     #[arg(long, value_name = "DESCRIPTOR")]
     pub(crate) expect: Option<String>,
     /// Time over which the mesh is watched, such as 20ms or 200us.
@@ -61,17 +61,17 @@ pub(super) fn run(
     let last = newest(target, &watched)?;
     let mut diagnosis = watched.diagnosis.clone();
     let compare = |expected| expect::compare(&last.state, &expected);
-    let differences = expected.map_or_else(Vec::new, compare);
+    let compared = expected.map_or_else(Comparison::default, compare);
     let crc = options.max_crc.map_or_else(Vec::new, |most| crc_errors(&last.state, most));
     let mut table = table(&diagnosis.findings);
-    for (condition, words) in summed_up(&differences) {
+    for (condition, words) in compared.summary {
         let (severity, place) = (Severity::Fault.word().to_owned(), Place::Mesh.to_string());
         table.row(vec![condition.name().to_owned(), severity, place, words]);
     }
     for it in &crc {
         table.row(row(it));
     }
-    diagnosis.findings.extend(differences.iter().map(Difference::finding).chain(crc));
+    diagnosis.findings.extend(compared.differences.iter().map(Difference::finding).chain(crc));
     for missing in &diagnosis.missing {
         say(&format!("unknown: {missing}"));
     }

@@ -1,9 +1,9 @@
-//! `mesh --expect`: the differences from a cluster descriptor.
+//! `mesh --expect`: the differences from a descriptor.
 
 use crate::output::{Columns, Part};
 use console::exit::Failure;
 use decode::state::MeshState;
-use diagnosis::expect::{Difference, differences, summed_up};
+use diagnosis::expect::{Comparison, compare as compared};
 use layouts::ClusterDescriptor;
 use probe::session::OpenError;
 use workloads::scene::described;
@@ -17,18 +17,18 @@ pub(super) fn load(words: &str) -> Result<ClusterDescriptor, Failure> {
 }
 
 /// The differences between a snapshot's mesh and the descriptor.
-pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Vec<Difference> {
-    differences(&state.mesh(), expected)
+pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Comparison {
+    compared(&state.mesh(), expected)
 }
 
 /// The differences as a table, or that there are none.
-pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> Part {
-    if all.is_empty() {
+pub(super) fn table(all: &Comparison, expected: &ClusterDescriptor) -> Part {
+    if all.differences.is_empty() {
         return format!("as {} describes it\n", expected.name).into();
     }
     let mut table = Columns::new(&["DIFFERENCE", &format!("FROM {}", expected.name)]);
-    for (condition, words) in summed_up(all) {
-        table.row(vec![condition.name().to_owned(), words]);
+    for (condition, words) in &all.summary {
+        table.row(vec![condition.name().to_owned(), words.clone()]);
     }
     table.into()
 }

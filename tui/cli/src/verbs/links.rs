@@ -40,7 +40,9 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     if style.json {
         json(Links::new(&target.words, state))?;
     } else {
-        let mut table = Columns::new(&HEAD);
+        let placed = state.chips.iter().any(|chip| chip.chip.seat.is_some());
+        let head: Vec<_> = HEAD.into_iter().chain(placed.then_some("STANDS AT")).collect();
+        let mut table = Columns::new(&head);
         for link in &state.links {
             let condition = words::link(link.condition).to_owned();
             let letter = link_letter(link.condition).to_owned();
@@ -88,4 +90,7 @@ fn end(
         small(|e| &e.retrain_count),
         small(|e| &e.crc_errors),
     ]
+    .into_iter()
+    .chain(state.port(at))
+    .collect()
 }

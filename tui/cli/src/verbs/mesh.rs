@@ -18,8 +18,8 @@ use layouts::{ChipId, EthId};
 /// Print chips and links, once.
 #[derive(clap::Args, Debug, Default)]
 pub(crate) struct MeshArguments {
-    /// Compare with this cluster descriptor, as UMD writes it, or with a shipped mesh such as
-    /// t3000; exit code 1 if chips or links differ.
+    /// Compare with this descriptor, of UMD or tt-metal (see help descriptors), or with a shipped
+    /// mesh such as t3000; exit code 1 if chips or links differ.
     #[arg(long, value_name = "DESCRIPTOR")]
     pub(crate) expect: Option<String>,
     /// Print the mesh as a cluster descriptor, as UMD writes it, instead of tables;
@@ -64,11 +64,12 @@ pub(super) fn run(
     for sentence in words::before(&snapshot.state.before, snapshot.taken_micros) {
         say(&sentence);
     }
-    let differences = expected.as_ref().map(|expected| expect::compare(&snapshot.state, expected));
+    let compared = expected.as_ref().map(|expected| expect::compare(&snapshot.state, expected));
+    let differences = compared.as_ref().map(|compared| compared.differences.as_slice());
     if style.json {
-        json(Mesh::new(&target.words, &snapshot.state, differences.as_deref()))?;
+        json(Mesh::new(&target.words, &snapshot.state, differences))?;
     } else {
-        let compared = expected.as_ref().zip(differences.as_ref());
+        let compared = expected.as_ref().zip(compared.as_ref());
         let page = Page::from(chips(&snapshot.state)).with("\n").with(links(&snapshot.state));
         style.print(match compared {
             Some((expected, all)) => page.with("\n").with(expect::table(all, expected)),
@@ -125,8 +126,10 @@ pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failur
 }
 
 fn chips(state: &MeshState) -> Columns {
-    let mut table =
-        Columns::new(&["CHIP", "X,Y", "RACK", "SHELF", "REACHED BY", "BOARD", "HARVESTED ROWS"]);
+    let placed = state.chips.iter().any(|chip| chip.chip.seat.is_some());
+    let head = ["CHIP", "X,Y", "RACK", "SHELF", "REACHED BY", "BOARD", "HARVESTED ROWS"];
+    let head: Vec<_> = head.into_iter().chain(placed.then_some("STANDS AT")).collect();
+    let mut table = Columns::new(&head);
     for ChipState { chip, gateways: routes, .. } in &state.chips {
         let at = chip
             .coord
@@ -141,7 +144,8 @@ fn chips(state: &MeshState) -> Columns {
         let words = |rows: &Vec<u8>| rows.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
         let rows = chip.harvested_rows.as_ref().map_or_else(|| "?".to_owned(), words);
         let board = chip.board.clone().unwrap_or_else(|| "?".into());
-        table.row(vec![chip.id.to_string(), xy, rack, shelf, route, board, rows]);
+        let row = vec![chip.id.to_string(), xy, rack, shelf, route, board, rows];
+        table.row(row.into_iter().chain(chip.seat.as_ref().map(ToString::to_string)).collect());
     }
     table
 }
@@ -150,17 +154,28 @@ fn links(state: &MeshState) -> Part {
     if state.links.is_empty() {
         return "no links\n".into();
     }
-    let mut table = Columns::new(&["", "STATE", "A", "B", "A>B", "B>A"]);
+    let placed = state.chips.iter().any(|chip| chip.chip.seat.is_some());
+    let ports = placed.then_some(["A STANDS AT", "B STANDS AT"]);
+    let head: Vec<_> = ["", "STATE", "A", "B", "A>B", "B>A"]
+        .into_iter()
+        .chain(ports.into_iter().flatten())
+        .collect();
+    let mut table = Columns::new(&head);
     let bytes = |b: Option<u64>| b.map_or("?".to_owned(), words::bytes);
     for LinkState { link, condition, a_to_b, b_to_a, .. } in &state.links {
-        table.row(vec![
-            link_letter(*condition).to_owned(),
-            words::link(*condition).to_owned(),
-            link.a.to_string(),
-            link.b.to_string(),
-            bytes(*a_to_b),
-            bytes(*b_to_a),
-        ]);
+        table.row(
+            vec![
+                link_letter(*condition).to_owned(),
+                words::link(*condition).to_owned(),
+                link.a.to_string(),
+                link.b.to_string(),
+                bytes(*a_to_b),
+                bytes(*b_to_a),
+            ]
+            .into_iter()
+            .chain([state.port(link.a), state.port(link.b)].into_iter().flatten())
+            .collect(),
+        );
     }
     table.into()
 }

@@ -315,6 +315,7 @@ mod tests {
             board: Some(if id == 0 { "n300 L" } else { "n300 R" }.into()),
             gateway: None,
             harvested_rows: Some(Vec::new()),
+            seat: None,
         };
         Mesh { chips: vec![chip(0), chip(1)], ..Mesh::default() }
     }

@@ -56,6 +56,7 @@ fn described(mesh: u16, chip: &ManifestChip) -> Option<Chip> {
         board: None,
         gateway: None,
         harvested_rows: None,
+        seat: None,
     })
 }
 

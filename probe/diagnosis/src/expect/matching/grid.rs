@@ -1,0 +1,123 @@
+//! Lays meshes that only count links on the grids of a machine's coordinates.
+
+use super::super::{counts, ends};
+use layouts::{ChipCoord, ChipId, ClusterDescriptor};
+use machine::target::Mesh;
+use std::collections::BTreeMap;
+
+/// Chips by row and column.
+type Cells = BTreeMap<(i16, i16), ChipId>;
+type Pairs = BTreeMap<ChipId, ChipId>;
+type Counts = BTreeMap<(ChipId, ChipId), usize>;
+
+/// Most ways to lay the meshes that are tried. The best fit of each mesh alone is tried first.
+const MOST_TRIED: usize = 2000;
+
+struct Search<'a> {
+    meshes: Vec<Cells>,
+    shelves: Vec<Cells>,
+    wanted: &'a Counts,
+    there: &'a Counts,
+    best: ((usize, usize), Pairs),
+    tried: usize,
+}
+
+/// Returns the found chip of each described one.
+pub(super) fn by_grid(found: &Mesh, expected: &ClusterDescriptor) -> Pairs {
+    let mut meshes = shelves(expected.chips.iter().map(|chip| (chip.id, chip.coord)));
+    meshes.sort_by_key(|mesh| std::cmp::Reverse(mesh.len()));
+    let shelves = shelves(found.chips.iter().map(|chip| (chip.id, chip.coord)));
+    let (wanted, there) = (counts(&expected.links), counts(&ends(found)));
+    let best = ((0, 0), Pairs::new());
+    let mut search = Search { meshes, shelves, wanted: &wanted, there: &there, best, tried: 0 };
+    search.lay(0, &Pairs::new());
+    search.best.1
+}
+
+/// Returns the chips of each rack and shelf.
+fn shelves(chips: impl Iterator<Item = (ChipId, Option<ChipCoord>)>) -> Vec<Cells> {
+    let mut shelves: BTreeMap<_, Cells> = BTreeMap::new();
+    for (id, coord) in chips {
+        // A chip without coordinates is a grid of its own.
+        let (rack, shelf, cell) = match coord {
+            Some(at) => (Some(at.rack), at.shelf.into(), (at.y.into(), at.x.into())),
+            None => (None, id.0, (0, 0)),
+        };
+        shelves.entry((rack, shelf)).or_default().insert(cell, id);
+    }
+    shelves.into_values().collect()
+}
+
+impl Search<'_> {
+    /// Lays the meshes from the `index`th on, beside those that lie already.
+    fn lay(&mut self, index: usize, laid: &Pairs) {
+        let Some(mesh) = self.meshes.get(index) else {
+            let score = self.score(laid);
+            if score > self.best.0 {
+                self.best = (score, laid.clone());
+            }
+            self.tried += 1;
+            return;
+        };
+        let mut ways: Vec<Pairs> = Vec::new();
+        for shelf in &self.shelves {
+            for turn in 0..8 {
+                for (down, right) in offsets(mesh, shelf, turn) {
+                    let mut pairs = laid.clone();
+                    for (cell, chip) in mesh {
+                        let (row, column) = turned(*cell, turn);
+                        let found = shelf.get(&(row + down, column + right));
+                        let free = |id: &&ChipId| !laid.values().any(|chip| chip == *id);
+                        pairs.extend(found.filter(free).map(|found| (*chip, *found)));
+                    }
+                    ways.push(pairs);
+                }
+            }
+        }
+        ways.push(laid.clone());
+        ways.sort_by_cached_key(|pairs| std::cmp::Reverse(self.score(pairs)));
+        ways.dedup();
+        for way in ways {
+            if self.tried >= MOST_TRIED {
+                return;
+            }
+            self.lay(index + 1, &way);
+        }
+    }
+
+    /// The described links that are there, and the chips.
+    fn score(&self, pairs: &Pairs) -> (usize, usize) {
+        let links = self.wanted.iter().filter_map(|((a, b), wanted)| {
+            let (a, b) = (*pairs.get(a)?, *pairs.get(b)?);
+            Some(*self.there.get(&(a.min(b), a.max(b)))?.min(wanted))
+        });
+        (links.sum(), pairs.len())
+    }
+}
+
+/// Turns a cell about the corner, and mirrors it.
+fn turned((row, column): (i16, i16), turn: u8) -> (i16, i16) {
+    let (row, column) = if turn & 4 == 0 { (row, column) } else { (column, row) };
+    (if turn & 1 == 0 { row } else { -row }, if turn & 2 == 0 { column } else { -column })
+}
+
+/// Returns how far a turned mesh may be moved, so that it lies within a shelf as far as it can.
+fn offsets(mesh: &Cells, shelf: &Cells, turn: u8) -> Vec<(i16, i16)> {
+    let corners = |cells: &mut dyn Iterator<Item = (i16, i16)>| {
+        let mut corners = (i16::MAX, i16::MAX, i16::MIN, i16::MIN);
+        for (row, column) in cells {
+            let (top, left, bottom, right) = corners;
+            corners = (top.min(row), left.min(column), bottom.max(row), right.max(column));
+        }
+        corners
+    };
+    let (top, left, bottom, right) = corners(&mut mesh.keys().map(|cell| turned(*cell, turn)));
+    let (first_row, first_column, last_row, last_column) = corners(&mut shelf.keys().copied());
+    let moves =
+        |first: i16, last: i16, low: i16, high: i16| first - low..=(last - high).max(first - low);
+    let rows = moves(first_row, last_row, top, bottom);
+    rows.flat_map(|row| {
+        moves(first_column, last_column, left, right).map(move |column| (row, column))
+    })
+    .collect()
+}
