@@ -192,6 +192,7 @@ impl Welcome {
             board: chip.board.clone(),
             gateway: chip.gateway.as_ref().map(|ends| ends.iter().copied().map(end).collect()),
             harvested_rows: chip.harvested_rows.clone(),
+            seat: None,
         };
         Mesh {
             kind: self.kind,
