@@ -280,7 +280,7 @@ mod tests {
         let mut stream = Vec::new();
         let long = vec![7; 100_000];
         let fill = |frame: &mut Vec<u8>| frame.extend(&long);
-        outbox.answer(&mut stream, |frame| (fill(frame), None).1).unwrap();
+        outbox.answer(&mut stream, |frame| (fill(frame), None::<WireReply>).1).unwrap();
         let failed = WireReply::Failed(AccessError::InReset);
         outbox.answer(&mut stream, |frame| (fill(frame), Some(failed.clone())).1).unwrap();
         outbox.answer(&mut stream, |_| None).unwrap();
