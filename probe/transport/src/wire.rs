@@ -283,7 +283,7 @@ mod tests {
         outbox.answer(&mut stream, |frame| (fill(frame), None::<WireReply>).1).unwrap();
         let failed = WireReply::Failed(AccessError::InReset);
         outbox.answer(&mut stream, |frame| (fill(frame), Some(failed.clone())).1).unwrap();
-        outbox.answer(&mut stream, |_| None).unwrap();
+        outbox.answer(&mut stream, |_| None::<WireReply>).unwrap();
         let (mut reader, mut plain) = (stream.as_slice(), vec![1]);
         assert_eq!(receive::<WireReply>(&mut reader, &mut plain).unwrap(), Received::Plain);
         assert_eq!(plain, [vec![1], long.clone()].concat());
