@@ -169,6 +169,7 @@ mod tests {
             board: None,
             gateway: None,
             harvested_rows: Some(Vec::new()),
+            seat: None,
         };
         let eth = |chip, channel| EthId { chip: ChipId(chip), channel };
         let links = links.iter().map(|&(a, ca, b, cb)| Link { a: eth(a, ca), b: eth(b, cb) });
