@@ -323,6 +323,7 @@ impl Builder<'_> {
                     + row * host_rows / rows * host_columns
                     + column * host_columns / columns;
                 descriptor.chips.push(DescribedChip {
+                    id: ChipId(id),
                     coord: Some(ChipCoord { x: column as u8, y: row as u8, rack: 0, shelf }),
                     // As cards' firmware has it: 2 and the location, then the board.
                     unique_id: Some(3 << 32 | (0x100 + u64::from(id))),
