@@ -678,8 +678,8 @@ fn the_links_between_two_chips_are_a_line() {
         ["--target", "emulator:galaxy,run=idle", "mesh", "--expect", "galaxy,cabling=torus"];
     let text = String::from_utf8(meshscope(&torus).stdout).unwrap();
     let missing: Vec<_> = text.lines().filter(|line| line.starts_with("missing-link")).collect();
-    // The wraps of eight rows and of four columns, four links each.
-    assert_eq!(missing.len(), 12, "{text}");
+    // The wraps of eight rows and of four columns, four links each, and a line for all of an axis.
+    assert_eq!(missing.len(), 2 + 12, "{text}");
     let row = "missing-link  0:e0,e1,e2,e3 to 3:e0,e1,e2,e3 (4 links)";
     assert!(missing.contains(&row), "{text}");
     let json = meshscope(&[&["--json"], &torus[..]].concat()).stdout;

@@ -1,11 +1,14 @@
 //! Mesh graph descriptor: grids of chips, and how many links join them. It names no channels.
 
+mod grids;
+
 use crate::text::{Message, Text, wrong};
+use grids::Grid;
 use layouts::{
     ChipCoord, ChipId, ClusterDescriptor, DescribedBoard, DescribedChip, EthId, MOST_CHIPS,
-    SystemSpec, TextError,
+    TextError,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Graphs in graphs. The largest public file nests 1.
 const MOST_NESTED: usize = 8;
@@ -15,16 +18,6 @@ struct Instance {
     path: Vec<(String, u32)>,
     first: usize,
     grid: Grid,
-}
-
-/// A mesh of rows and columns, with a number of links between neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Grid {
-    dims: [usize; 2],
-    /// Whether the ends of each dimension are joined.
-    rings: [bool; 2],
-    links: usize,
-    hosts: [usize; 2],
 }
 
 struct Builder<'a> {
@@ -49,7 +42,7 @@ pub(crate) fn mesh_graph(name: &str, text: &str) -> Result<ClusterDescriptor, Te
     builder.check_arch()?;
     let top = text.message().one("top_level_instance");
     builder.node(top, &mut Vec::new())?;
-    let shipped = builder.shipped();
+    let shipped = grids::shipped(builder.instances.iter().map(|it| it.grid));
     let descriptor = shipped.unwrap_or_else(|| builder.describe());
     Ok(ClusterDescriptor { name: name.to_owned(), counted: true, ..descriptor })
 }
@@ -293,19 +286,6 @@ impl Builder<'_> {
         Ok(chips)
     }
 
-    /// Returns the shipped mesh of the same grids, whose boards and channels are those of machines.
-    fn shipped(&self) -> Option<ClusterDescriptor> {
-        let wanted: Vec<Grid> = sorted(self.instances.iter().map(|it| it.grid));
-        SystemSpec::shipped_names().find_map(|name| {
-            let system = SystemSpec::shipped(name)?.ok()?;
-            let cablings: Vec<_> = system.cablings().map(str::to_owned).collect();
-            cablings
-                .iter()
-                .filter_map(|cabling| system.describe(cabling))
-                .find(|it| sorted(grids(it)) == wanted)
-        })
-    }
-
     fn describe(&self) -> ClusterDescriptor {
         let mut descriptor =
             ClusterDescriptor { links: self.links.clone(), ..ClusterDescriptor::default() };
@@ -323,6 +303,7 @@ impl Builder<'_> {
                     + row * host_rows / rows * host_columns
                     + column * host_columns / columns;
                 descriptor.chips.push(DescribedChip {
+                    id: ChipId(id),
                     coord: Some(ChipCoord { x: column as u8, y: row as u8, rack: 0, shelf }),
                     // As cards' firmware has it: 2 and the location, then the board.
                     unique_id: Some(3 << 32 | (0x100 + u64::from(id))),
@@ -337,51 +318,4 @@ impl Builder<'_> {
         descriptor.links.sort_unstable();
         descriptor
     }
-}
-
-fn sorted(grids: impl IntoIterator<Item = Grid>) -> Vec<Grid> {
-    // A mesh may lie either way, and who hosts it does not matter here.
-    let lying = |grid: Grid| {
-        let turned = Grid {
-            dims: [grid.dims[1], grid.dims[0]],
-            rings: [grid.rings[1], grid.rings[0]],
-            ..grid
-        };
-        Grid { hosts: [1, 1], ..grid.min(turned) }
-    };
-    let mut grids: Vec<_> = grids.into_iter().map(lying).collect();
-    // A single chip has no neighbours.
-    grids.iter_mut().filter(|grid| grid.dims == [1, 1]).for_each(|grid| grid.links = 1);
-    grids.sort_unstable();
-    grids
-}
-
-/// Returns the grids of chips of one rack and shelf.
-fn grids(descriptor: &ClusterDescriptor) -> Vec<Grid> {
-    let mut shelves: BTreeMap<(u8, u8), Vec<(ChipId, ChipCoord)>> = BTreeMap::new();
-    for (chip, coord) in descriptor.chips.iter().filter_map(|chip| Some((chip.id, chip.coord?))) {
-        shelves.entry((coord.rack, coord.shelf)).or_default().push((chip, coord));
-    }
-    let of = |chips: &Vec<(ChipId, ChipCoord)>| {
-        let size = |axis: fn(&ChipCoord) -> u8| {
-            let places: BTreeSet<u8> = chips.iter().map(|(_, coord)| axis(coord)).collect();
-            places.len()
-        };
-        let dims = [size(|coord| coord.y), size(|coord| coord.x)];
-        let at: BTreeMap<ChipId, ChipCoord> = chips.iter().copied().collect();
-        let steps =
-            descriptor.links.iter().filter_map(|(a, b)| Some((at.get(&a.chip)?, at.get(&b.chip)?)));
-        let steps: Vec<[usize; 2]> =
-            steps.map(|(a, b)| [a.y.abs_diff(b.y).into(), a.x.abs_diff(b.x).into()]).collect();
-        let rings = [0, 1]
-            .map(|axis| dims[axis] > 2 && steps.iter().any(|step| step[axis] + 1 == dims[axis]));
-        let edges = |axis: usize| (dims[axis] - usize::from(!rings[axis])) * dims[1 - axis];
-        Grid {
-            dims,
-            rings,
-            links: steps.len().checked_div(edges(0) + edges(1)).unwrap_or_default(),
-            hosts: [1, 1],
-        }
-    };
-    shelves.values().map(of).collect()
 }

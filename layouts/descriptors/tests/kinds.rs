@@ -82,6 +82,7 @@ fn a_mesh_graph_is_grids_and_the_links_between_them() {
     let two = mesh("mgd", graph);
     // 1 x 2 has one edge, 2 x 3 has 7; two links each, and two between the meshes.
     assert_eq!((two.chips.len(), two.links.len(), two.counted), (8, 2 * (1 + 7) + 2, true));
+    assert!((0..).zip(&two.chips).all(|(id, chip)| chip.id == layouts::ChipId(id)));
     // A grid that ships has the boards and channels of machines.
     let one = graph.replace("dims: [ 2, 3 ]", "dims: [ 4, 2 ]").replace(
         "graph { graph_descriptor: \"G0\" graph_id: 0 }",

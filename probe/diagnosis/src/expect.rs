@@ -19,6 +19,7 @@ use decode::state::MeshState;
 use layouts::{ChipCoord, ChipId, ClusterDescriptor, DescribedChip, EthId, Seat};
 use machine::target::Mesh;
 use matching::Matching;
+use matching::grid::{self, Edge};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -66,10 +67,11 @@ pub enum Difference {
     },
     /// A described link was not found, and its ends have no other link.
     MissingLink(ExpectedEnd, ExpectedEnd),
-    /// Two chips have fewer links than a description counts that names no channels.
+    /// Two chips, or two meshes, have fewer links between them than a description counts that names
+    /// no channels.
     FewerLinks {
-        /// The chips.
-        chips: (ChipId, ChipId),
+        /// The chips of each side.
+        chips: [Vec<ChipId>; 2],
         /// Their links.
         found: usize,
         /// Those of the description.
@@ -156,8 +158,12 @@ impl fmt::Display for Difference {
                 write!(f, "chip {chip} should be at {}", place(*expected))
             }
             Self::MissingLink(a, b) => write!(f, "{a} to {b}"),
-            Self::FewerLinks { chips: (a, b), found, expected } => {
-                write!(f, "chips {a} and {b} have {found} of {expected} links")
+            Self::FewerLinks { chips: [a, b], found, expected } => {
+                let side = |chips: &[ChipId]| {
+                    let chips: Vec<_> = chips.iter().map(ToString::to_string).collect();
+                    chips.join(",")
+                };
+                write!(f, "chips {} and {} have {found} of {expected} links", side(a), side(b))
             }
             Self::ExtraLink(a, b) => write!(f, "{a} to {b}"),
             Self::SwappedLink { expected: (a, b), found: (c, d) } => {
@@ -231,30 +237,22 @@ fn of_matching(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) 
     all
 }
 
-/// Returns the number of links between two chips, the lower one first.
-fn counts<'a>(
-    links: impl IntoIterator<Item = &'a (EthId, EthId)>,
-) -> BTreeMap<(ChipId, ChipId), usize> {
-    let mut counts = BTreeMap::new();
-    for (a, b) in links {
-        *counts.entry((a.chip.min(b.chip), a.chip.max(b.chip))).or_default() += 1;
-    }
-    counts
-}
-
 fn ends(mesh: &Mesh) -> Vec<(EthId, EthId)> {
     mesh.links.iter().map(|link| (link.a, link.b)).collect()
 }
 
 fn fewer(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {
-    let there = counts(&ends(found));
-    let between = |((a, b), expected): ((ChipId, ChipId), usize)| {
-        let (a, b) = (matching.found(a)?, matching.found(b)?);
-        let chips = (a.min(b), a.max(b));
-        let found = there.get(&chips).map_or(0, |count| *count);
-        (found < expected).then_some(Difference::FewerLinks { chips, found, expected })
+    let there = grid::counts(found);
+    let edge = |edge: &Edge| {
+        let mut chips = edge.found(|chip| matching.found(chip));
+        chips.sort();
+        let found = grid::between(&chips, &there);
+        // What is missing as a whole has its own difference.
+        let both = chips.iter().all(|party| !party.is_empty());
+        let expected = edge.links;
+        (both && found < expected).then_some(Difference::FewerLinks { chips, found, expected })
     };
-    counts(&expected.links).into_iter().filter_map(between).collect()
+    grid::edges(expected).iter().filter_map(edge).collect()
 }
 
 fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec<Difference> {

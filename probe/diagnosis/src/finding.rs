@@ -2,7 +2,7 @@
 
 use crate::condition::{Condition, Severity};
 use crate::place::Place;
-use decode::state::{Party, WaitReason};
+use decode::state::{MeshState, Party, WaitReason};
 use layouts::NocAddr;
 use machine::words::in_words;
 use schemars::JsonSchema;
@@ -113,6 +113,19 @@ impl Finding {
         }
         for it in consequences.iter_mut().filter(|it| it.severity > Severity::Fault) {
             (it.severity, it.chain, it.waiting, it.party) = (Severity::Fault, Vec::new(), 0, None);
+        }
+    }
+
+    /// Adds to the evidence where the ends or chips of its place stand, if that is known.
+    pub(crate) fn add_stands(&mut self, state: &MeshState) {
+        let stands = |name: String, value| Evidence { at: None, name, value };
+        let end = |end| Some(stands(format!("port of {end}"), state.port(end)?));
+        match self.place {
+            Place::Link(a, b) => self.evidence.extend([end(a), end(b)].into_iter().flatten()),
+            Place::Router(at) | Place::End(at) => self.evidence.extend(end(at)),
+            place => self.evidence.extend(place.chips().filter_map(|chip| {
+                Some(stands(format!("place of chip {chip}"), state.seat(chip)?.to_string()))
+            })),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Where a finding is.
 
-use crate::finding::Evidence;
-use decode::state::MeshState;
 use layouts::{ChipId, CoreId, EthId};
 use machine::target::Link;
 use std::fmt;
@@ -38,22 +36,6 @@ impl Place {
             Self::Router(at) | Self::Link(at, _) | Self::End(at) => at.to_string(),
             Self::Chip(chip) => chip.to_string(),
             Self::Mesh | Self::Host => String::new(),
-        }
-    }
-
-    /// Returns where each end or chip of the place stands, if that is known.
-    pub(crate) fn stands(self, state: &MeshState) -> Vec<Evidence> {
-        let evidence = |name: String, value| Evidence { at: None, name, value };
-        let end = |end: EthId| Some(evidence(format!("port of {end}"), state.port(end)?));
-        match self {
-            Self::Link(a, b) => [end(a), end(b)].into_iter().flatten().collect(),
-            Self::Router(at) | Self::End(at) => end(at).into_iter().collect(),
-            _ => {
-                let place = |chip| {
-                    Some(evidence(format!("place of chip {chip}"), state.seat(chip)?.to_string()))
-                };
-                self.chips().filter_map(place).collect()
-            }
         }
     }
 

@@ -120,7 +120,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
             finding.signature = case.signature(finding);
             finding.waypoint = case.waypoint(finding);
             finding.since_cycles = stood_since(finding, &stops);
-            finding.evidence.extend(finding.place.stands(last.state));
+            finding.add_stands(last.state);
         }
     }
     let bystanders = bystanders(mesh, &waits, &findings);

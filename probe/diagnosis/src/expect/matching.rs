@@ -1,6 +1,6 @@
 //! Matches found chips to described ones.
 
-mod grid;
+pub(super) mod grid;
 
 use super::ExpectedEnd;
 use layouts::{ChipId, ClusterDescriptor, DescribedChip, EthId};

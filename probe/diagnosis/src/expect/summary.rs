@@ -102,7 +102,7 @@ fn wanted(expected: &ClusterDescriptor, matching: &Matching, all: &[Difference])
     let none_left: BTreeSet<_> = all
         .iter()
         .filter_map(|difference| match difference {
-            Difference::FewerLinks { chips, found: 0, .. } => Some(*chips),
+            Difference::FewerLinks { chips, found: 0, .. } => Some(chips.clone()),
             _ => None,
         })
         .collect();
@@ -111,7 +111,7 @@ fn wanted(expected: &ClusterDescriptor, matching: &Matching, all: &[Difference])
         let (a, b) = if end(a) <= end(b) { (a, b) } else { (b, a) };
         let ends = (end(a), end(b));
         let chips = match ends {
-            (ExpectedEnd::Found(a), ExpectedEnd::Found(b)) => Some((a.chip, b.chip)),
+            (ExpectedEnd::Found(a), ExpectedEnd::Found(b)) => Some([vec![a.chip], vec![b.chip]]),
             _ => None,
         };
         let lost = lost.contains(&ends) || chips.is_some_and(|chips| none_left.contains(&chips));

@@ -27,9 +27,9 @@ pub(crate) struct Differs {
     unique_id: Option<u64>,
     #[serde(flatten)]
     link: Option<Ends>,
-    /// The two chips that have fewer links than a mesh graph counts.
+    /// The chips of two sides that have fewer links between them than a mesh graph counts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chips: Option<[ChipId; 2]>,
+    chips: Option<[Vec<ChipId>; 2]>,
     /// How many links they have.
     #[serde(skip_serializing_if = "Option::is_none")]
     found_links: Option<usize>,
@@ -98,9 +98,9 @@ pub(crate) fn difference(difference: &Difference) -> Differs {
         Difference::MissingLink(a, b) => {
             Differs { kind, link: Some(Ends::new(a, b)), ..Differs::default() }
         }
-        Difference::FewerLinks { chips: (a, b), found, expected } => Differs {
+        Difference::FewerLinks { ref chips, found, expected } => Differs {
             kind,
-            chips: Some([a, b]),
+            chips: Some(chips.clone()),
             found_links: Some(found),
             expected_links: Some(expected),
             ..Differs::default()

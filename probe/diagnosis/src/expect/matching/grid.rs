@@ -1,6 +1,5 @@
 //! Lays meshes that only count links on the grids of a machine's coordinates.
 
-use super::super::{counts, ends};
 use layouts::{ChipCoord, ChipId, ClusterDescriptor};
 use machine::target::Mesh;
 use std::collections::BTreeMap;
@@ -8,7 +7,65 @@ use std::collections::BTreeMap;
 /// Chips by row and column.
 type Cells = BTreeMap<(i16, i16), ChipId>;
 type Pairs = BTreeMap<ChipId, ChipId>;
+/// The number of links between two chips, the lower one first.
 type Counts = BTreeMap<(ChipId, ChipId), usize>;
+
+/// Neighbours in a mesh, or all chips of two meshes, which any of their chips may join.
+pub(in super::super) struct Edge {
+    parties: [Vec<ChipId>; 2],
+    /// The number of links that are described.
+    pub(in super::super) links: usize,
+}
+
+/// Returns the edges of a description.
+pub(in super::super) fn edges(expected: &ClusterDescriptor) -> Vec<Edge> {
+    let shelf = |id: ChipId| {
+        let coord = expected.chip(id).and_then(|chip| chip.coord);
+        coord.map(|coord| (coord.rack, coord.shelf))
+    };
+    let party = |id: ChipId, alone: bool| -> Vec<ChipId> {
+        let all = expected.chips.iter().map(|chip| chip.id);
+        if alone { vec![id] } else { all.filter(|other| shelf(*other) == shelf(id)).collect() }
+    };
+    let mut edges: BTreeMap<_, Edge> = BTreeMap::new();
+    for (a, b) in &expected.links {
+        let alone = shelf(a.chip) == shelf(b.chip);
+        let key = if alone {
+            (Some((a.chip, b.chip)), None)
+        } else {
+            (None, Some((shelf(a.chip), shelf(b.chip))))
+        };
+        let new = || Edge { parties: [party(a.chip, alone), party(b.chip, alone)], links: 0 };
+        edges.entry(key).or_insert_with(new).links += 1;
+    }
+    edges.into_values().collect()
+}
+
+/// Returns the number of links between each two chips of a machine.
+pub(in super::super) fn counts(found: &Mesh) -> Counts {
+    let mut counts = Counts::new();
+    for link in &found.links {
+        let pair = (link.a.chip.min(link.b.chip), link.a.chip.max(link.b.chip));
+        *counts.entry(pair).or_insert(0) += 1;
+    }
+    counts
+}
+
+impl Edge {
+    /// Returns the chips of its parties that were found.
+    pub(in super::super) fn found(
+        &self,
+        of: impl Fn(ChipId) -> Option<ChipId>,
+    ) -> [Vec<ChipId>; 2] {
+        [0, 1].map(|party| self.parties[party].iter().filter_map(|chip| of(*chip)).collect())
+    }
+}
+
+/// Returns the number of links between chips.
+pub(in super::super) fn between([a, b]: &[Vec<ChipId>; 2], there: &Counts) -> usize {
+    let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (*a.min(b), *a.max(b))));
+    pairs.filter_map(|pair| there.get(&pair)).sum()
+}
 
 /// Most ways to lay the meshes that are tried. The best fit of each mesh alone is tried first.
 const MOST_TRIED: usize = 2000;
@@ -16,7 +73,7 @@ const MOST_TRIED: usize = 2000;
 struct Search<'a> {
     meshes: Vec<Cells>,
     shelves: Vec<Cells>,
-    wanted: &'a Counts,
+    wanted: Vec<Edge>,
     there: &'a Counts,
     best: ((usize, usize), Pairs),
     tried: usize,
@@ -27,9 +84,9 @@ pub(super) fn by_grid(found: &Mesh, expected: &ClusterDescriptor) -> Pairs {
     let mut meshes = shelves(expected.chips.iter().map(|chip| (chip.id, chip.coord)));
     meshes.sort_by_key(|mesh| std::cmp::Reverse(mesh.len()));
     let shelves = shelves(found.chips.iter().map(|chip| (chip.id, chip.coord)));
-    let (wanted, there) = (counts(&expected.links), counts(&ends(found)));
+    let (wanted, there) = (edges(expected), counts(found));
     let best = ((0, 0), Pairs::new());
-    let mut search = Search { meshes, shelves, wanted: &wanted, there: &there, best, tried: 0 };
+    let mut search = Search { meshes, shelves, wanted, there: &there, best, tried: 0 };
     search.lay(0, &Pairs::new());
     search.best.1
 }
@@ -87,9 +144,8 @@ impl Search<'_> {
 
     /// The described links that are there, and the chips.
     fn score(&self, pairs: &Pairs) -> (usize, usize) {
-        let links = self.wanted.iter().filter_map(|((a, b), wanted)| {
-            let (a, b) = (*pairs.get(a)?, *pairs.get(b)?);
-            Some(*self.there.get(&(a.min(b), a.max(b)))?.min(wanted))
+        let links = self.wanted.iter().map(|edge| {
+            between(&edge.found(|chip| pairs.get(&chip).copied()), self.there).min(edge.links)
         });
         (links.sum(), pairs.len())
     }
