@@ -270,6 +270,37 @@ fn a_setting_that_is_given_twice_is_no_setting() {
     refuses(&cabling, 2, "cabling is given twice");
 }
 
+/// Descriptors of tt-metal are refused before anything is opened, by file, line and field.
+#[test]
+fn wrong_descriptors_are_refused_in_a_sentence() {
+    let folder = Folder::new("descriptors");
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../layouts/descriptors/tests/data");
+    let write = |name: &str, text: &str| {
+        let path = folder.0.join(name).display().to_string();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let graph = std::fs::read_to_string(format!("{data}/t3000_mgd.textproto")).unwrap();
+    let black = write("black.textproto", &graph.replace("WORMHOLE_B0", "BLACKHOLE"));
+    let typo = write("typo.textproto", &graph.replace("dims:", "dim:"));
+    let ranks = write("ranks.yaml", "rank_bindings: []\nmesh_graph_desc_path: none.textproto\n");
+    let (cabling, hosts) = ("dual_t3000_cabling.textproto", "dual_t3000_deployment.textproto");
+    let black_says = format!("{black}:4: `arch` of mesh M0 is BLACKHOLE, and only WORMHOLE_B0");
+    for (file, says) in [
+        (black.clone(), black_says.as_str()),
+        (typo, "typo.textproto:5: field 'dim' not found for message"),
+        (ranks, "`mesh_graph_desc_path` none.textproto is in none of the folders above it"),
+        (format!("{data}/{hosts}"), "a deployment descriptor says where hosts stand"),
+        (format!("{data}/{cabling},host=wh-99"), "has no host `wh-99`"),
+        (format!("{data}/{cabling},deployment={black}"), &black_says),
+    ] {
+        for option in ["--expect", "--places"] {
+            refuses(&["--target", "emulator:n150,run=idle", "mesh", option, &file], 2, says);
+        }
+    }
+    refuses(&["--target", &format!("emulator:{black},run=idle"), "mesh"], 2, &black_says);
+}
+
 /// A relative home directory does not count.
 #[test]
 fn the_audit_log_is_not_written_into_the_working_directory() {

@@ -7,7 +7,8 @@ use layouts::{ClusterDescriptor, PLAIN_CABLING, SystemSpec};
 use std::path::Path;
 
 /// Returns the descriptor for words such as `t3000`, `galaxy,cabling=torus`, `tgg,host=0` or the
-/// path of a file. Messages use the name `called`.
+/// path of a file, such as `cabling.textproto,deployment=hosts.textproto,host=wh-07`. Messages use
+/// the name `called`.
 ///
 /// # Errors
 /// `NoMesh`, `BadOption`, `File` or `Descriptor`.

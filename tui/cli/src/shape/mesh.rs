@@ -35,7 +35,7 @@ pub(crate) struct Mesh<'a> {
     last_writer: Option<LastWriter<'a>>,
     /// Of a served mesh: another client with the right to write; else null.
     writer: Option<&'a Client>,
-    /// With --expect: the differences from the cluster descriptor.
+    /// With --expect: the differences from the descriptor.
     #[serde(skip_serializing_if = "Option::is_none")]
     differences: Option<Vec<Differs>>,
 }
