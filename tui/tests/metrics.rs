@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-const RECORDING: &str = "recordings/library/n300_ring_ping.mcap";
+const RECORDING: &str = "recordings/library/n300_router_stuck.mcap";
 
 /// A verb that runs until it is killed.
 struct Running(Child);
@@ -82,7 +82,7 @@ fn prometheus_reads_the_metrics() {
     let has = |line: &str| assert!(lines.iter().any(|it| it == line), "{line}: {lines:?}");
     has("linkIsUp chip=0 channel=8 0");
     has("linkIsUp chip=1 channel=1 1");
-    has("meshscope_health state=fault 1");
+    has("meshscope_health state=hang 1");
     has("meshscope_health state=healthy 0");
     has("meshscope_findings condition=link-down severity=hang place=link 0:e8-1:e0 1");
 }
@@ -148,7 +148,7 @@ fn a_verdict_is_a_test_report() {
     let sentence = "link 0:e8-1:e0: it is down";
     assert_eq!(
         failures,
-        [("verdict", "fault", None), ("link-down at link 0:e8-1:e0", "hang", Some(sentence))]
+        [("verdict", "hang", None), ("link-down at link 0:e8-1:e0", "hang", Some(sentence))]
     );
     let (text, code) =
         report("good.xml", &["--target", "emulator:n300,run=idle", "why", "--for", "6ms"]);
