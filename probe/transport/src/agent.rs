@@ -281,6 +281,16 @@ impl TargetBus for AgentTarget {
             arrived(Arrived { mesh: &self.joined.mesh, snapshot: &snapshot, chips, fresh: true });
         }
         snapshot.pieces.sort_by_key(|piece| piece.addr);
+        // Ranges of a snapshot do not overlap, whatever an agent sends.
+        let mut end: Option<(ChipId, layouts::NocXy, u64)> = None;
+        snapshot.pieces.retain(|Piece { addr, bytes, .. }| {
+            let free = end.is_none_or(|end| end <= (addr.chip, addr.tile, addr.offset));
+            if free {
+                let last = addr.offset.saturating_add(bytes.len() as u64);
+                end = Some((addr.chip, addr.tile, last));
+            }
+            free
+        });
         // The target is gone when none of its hosts answers.
         if self.hosts.iter().all(|host| host.lost().is_some()) {
             for gap in &mut snapshot.gaps {

@@ -259,7 +259,10 @@ fn open(remote: &Remote, allow: &str) -> Opened {
     sent.map_err(|error| lost(error.to_string()))?;
     let mut reader = BufReader::new(&stream);
     let welcome = match receive::<Reply>(&mut reader, &mut Vec::new()) {
-        Ok(Received::Message(Reply::Welcome(welcome))) => *welcome,
+        Ok(Received::Message(Reply::Welcome(welcome))) if welcome.is_sound() => *welcome,
+        Ok(Received::Message(Reply::Welcome(_))) => {
+            return Err(unreachable(remote, "its agent describes no mesh that can be"));
+        }
         Ok(Received::Message(Reply::Refused(why))) => {
             return Err(AccessError::Refused(format!("host {}: {why}", remote.destination)));
         }

@@ -17,6 +17,9 @@ pub(super) const VERSION: u32 = 1;
 /// Most bytes that one request may ask for: the answer must fit in a frame.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
 
+/// More chips than any host has.
+const MOST_CHIPS: usize = 1024;
+
 /// A range: chip, tile, offset, length in bytes.
 pub(super) type Range = (ChipId, NocXy, u64, u32);
 
@@ -182,6 +185,18 @@ impl Welcome {
         }
     }
 
+    /// Whether every end is on one of its chips, and names a channel that these have.
+    pub(super) fn is_sound(&self) -> bool {
+        let channels = self.kind.layout().eth_channels();
+        let sound = |(chip, channel): &(ChipId, u8)| {
+            usize::from(chip.0) < self.chips.len() && *channel < channels
+        };
+        let gateways = self.chips.iter().filter_map(|chip| chip.gateway.as_ref()).flatten();
+        self.chips.len() <= MOST_CHIPS
+            && self.links.iter().flatten().chain(gateways).all(sound)
+            && self.outward.iter().all(|link| sound(&link.near) && link.channel < channels)
+    }
+
     /// Returns the mesh, with the chips as the agent numbers them.
     pub(super) fn mesh(&self) -> Mesh {
         let chip = |(id, chip): (u16, &WireChip)| Chip {
@@ -270,4 +285,53 @@ pub(super) fn previewed(
 /// Returns an entry of the quarantine as it is sent.
 pub(super) fn quarantined(it: Quarantined) -> (ChipId, Option<NocXy>, Option<ChipId>, AccessError) {
     (it.chip, it.tile, it.towards, it.reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn welcome() -> Welcome {
+        let status = Status {
+            now: Ok(0),
+            transactions: 0,
+            holders: Vec::new(),
+            writer: None,
+            remarks: Vec::new(),
+            quarantined: Vec::new(),
+            micros: [0, 0],
+        };
+        let chips = vec![Chip {
+            id: ChipId(0),
+            coord: None,
+            pcie: true,
+            unique_id: Some(7),
+            board: None,
+            gateway: None,
+            harvested_rows: Some(Vec::new()),
+            seat: None,
+        }];
+        let mesh = Mesh { chips, ..Mesh::default() };
+        Welcome::of(&mesh, &Abilities::default(), status)
+    }
+
+    #[test]
+    fn ends_that_no_chip_has_are_no_mesh() {
+        let sound = welcome();
+        assert!(sound.is_sound());
+        let of_chip = Welcome { links: vec![[(ChipId(0), 8), (ChipId(1), 0)]], ..sound.clone() };
+        let of_channel = Welcome { links: vec![[(ChipId(0), 8), (ChipId(0), 16)]], ..sound };
+        assert!(!of_chip.is_sound() && !of_channel.is_sound());
+    }
+
+    #[test]
+    fn bytes_that_are_not_those_of_the_pieces_are_no_snapshot() {
+        let range = (ChipId(0), NocXy { x: 1, y: 2 }, 0x100, 4);
+        let pieces = vec![(range, 5, 6)];
+        let read = ReadReply { pieces, gaps: Vec::new(), transactions: 1, stopped: Vec::new() };
+        let snapshot = read.clone().snapshot(vec![1, 2, 3, 4]);
+        assert_eq!(snapshot.map(|it| it.pieces.len()), Some(1));
+        assert_eq!(read.clone().snapshot(vec![1, 2, 3]), None);
+        assert_eq!(read.snapshot(vec![0; 5]), None);
+    }
 }
