@@ -32,12 +32,8 @@ impl Session {
             }
             // Requests without an id of their own have id 0; each counter is a read of its own.
             let first = |it: &Interface| Span { len: 4, ..it.outstanding };
-            // No memory of the tile: it may be one that does not answer. The resets of its cores are
-            // read later anyway; here they are in the same window.
-            let layout = self.target.mesh().layout();
-            let resets = layout.soft_reset(layout.kind_at(place.tile));
-            let resets = resets.map(|at| Span { addr: place.at(at), len: 4 });
-            let spans = interfaces.iter().map(first).chain(resets).collect();
+            // Nothing else of the tile: it may be one that does not answer.
+            let spans = interfaces.iter().map(first).collect();
             let counters = self.target.read(&Plan { spans });
             self.just_read = counters.completed_by(&self.just_read);
             for interface in interfaces {
