@@ -1,7 +1,7 @@
 //! What a program and its agent on another host say to each other, in the frames of [`crate::wire`]: plans go
 //! out, snapshots come back.
 
-use layouts::{ChipCoord, ChipId, ChipKind, EthId, NocAddr, NocXy};
+use layouts::{ChipCoord, ChipId, ChipKind, EthId, MOST_CHIPS, NocAddr, NocXy};
 use machine::clients::{Client, Holder};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span, StoppedCore};
 use machine::target::{
@@ -16,9 +16,6 @@ pub(super) const VERSION: u32 = 1;
 
 /// Most bytes that one request may ask for: the answer must fit in a frame.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
-
-/// More chips than any host has.
-const MOST_CHIPS: usize = 1024;
 
 /// A range: chip, tile, offset, length in bytes.
 pub(super) type Range = (ChipId, NocXy, u64, u32);
