@@ -109,7 +109,9 @@ const fn bind(
 
 const ALL: &[Screen] = &[];
 const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
-const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric];
+const FINDS: &[Screen] = &[Screen::Chip, Screen::Routes];
+const MAPS: &[Screen] = &[Screen::Mesh, Screen::Routes];
+const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric, Screen::Routes];
 const TABLES: &[Screen] = &[
     Screen::Mesh,
     Screen::Fabric,
@@ -161,23 +163,33 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
             bind(
                 &[char('c')],
                 Action::Lens,
-                &[Screen::Mesh],
+                MAPS,
                 "what colour means on the map: age since last progress, state, waypoint, kernel, operation",
             ),
             bind(
                 &[char('z')],
                 Action::ZoomIn,
-                &[Screen::Mesh],
+                MAPS,
                 "closer to the selected chip: the whole mesh, chips with their waypoints, one chip",
             ),
             bind(
                 &[char('Z')],
                 Action::ZoomOut,
-                &[Screen::Mesh, Screen::Chip],
+                &[Screen::Mesh, Screen::Chip, Screen::Routes],
                 "away from the chip",
             ),
-            bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile found"),
-            bind(&[char('N')], Action::FindPrevious, &[Screen::Chip], "previous tile found"),
+            bind(
+                &[char('n')],
+                Action::FindNext,
+                FINDS,
+                "next tile found; on the screen routes, the path to the next node",
+            ),
+            bind(
+                &[char('N')],
+                Action::FindPrevious,
+                FINDS,
+                "previous tile found; the path to the previous node",
+            ),
             bind(
                 &[char(':')],
                 Action::Line,
@@ -260,6 +272,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 "semaphores and circular buffers of what runs, and who waits for them",
             ),
             bind(
+                &[char('R')],
+                Action::Show(Screen::Routes),
+                ALL,
+                "routes: a packet's path on the map, routing tables, schedules of collectives",
+            ),
+            bind(
                 &[char('L')],
                 Action::Show(Screen::Log),
                 ALL,
@@ -275,7 +293,7 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 &[key(KeyCode::Tab)],
                 Action::NextPane,
                 PANES,
-                "next pane; on the fabric screen channels, waits, tables, path",
+                "next pane; on the screen fabric channels, waits; on routes path, tables, schedule",
             ),
             bind(&[key(KeyCode::BackTab)], Action::PreviousPane, PANES, "previous pane"),
         ],
@@ -289,13 +307,13 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 &[key(KeyCode::Left), char('h')],
                 Action::Left,
                 ALL,
-                "left; folds a structure of words, or selects its parent; a path to another node",
+                "left; folds a structure of words, or selects its parent",
             ),
             bind(
                 &[key(KeyCode::Right), char('l')],
                 Action::Right,
                 ALL,
-                "right; unfolds a structure of words; a path to another node",
+                "right; unfolds a structure of words",
             ),
             bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up"),
             bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down"),

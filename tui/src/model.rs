@@ -4,8 +4,9 @@ use crate::geometry;
 use crate::keys::{Action, Keys};
 pub use crate::lens::Lens;
 use crate::lens::Shades;
-pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, Screen, Zoom};
+pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, RoutesPane, Screen, Zoom};
 use crate::pulse::{BusyChips, Pulse};
+use crate::routes::Route;
 use crate::table::{Cell, Filter, Rank, Row, Value};
 pub use crate::table::{Shows, Table};
 use crate::theme::Theme;
@@ -187,13 +188,19 @@ pub struct Model {
     pub top: u64,
     /// What the fabric screen shows below its list.
     pub fabric_pane: FabricPane,
+    /// What the routes screen shows.
+    pub routes_pane: RoutesPane,
+    /// First line of its text that is shown.
+    pub(crate) routes_line: usize,
+    /// The path on that screen.
+    pub(crate) route: Route,
     /// First line of the selected cause that is shown.
     pub cause_line: usize,
     /// Snapshots up to this number were requested without the fabric.
     pub(crate) fabric_unasked: u64,
-    /// Where the displayed path begins, if not on the chip of the selected part.
+    /// Where that path begins, if not on the selected chip.
     pub(crate) path_from: Option<Addressee>,
-    /// The end of that path, if not the destination of the selected part's oldest packet.
+    /// Its end, if not the destination of the oldest packet that waits on that chip.
     pub(crate) path_to: Option<Addressee>,
 }
 
@@ -246,6 +253,9 @@ impl Model {
             cursor: 0,
             top: 0,
             fabric_pane: FabricPane::Channels,
+            routes_pane: RoutesPane::Path,
+            routes_line: 0,
+            route: Route::default(),
             cause_line: 0,
             fabric_unasked: 0,
             path_from: None,
@@ -266,7 +276,7 @@ impl Model {
             Screen::Queues => List::Queues,
             Screen::Semaphores => List::Semaphores,
             Screen::Log => List::Log,
-            Screen::Chip | Screen::Core => return None,
+            Screen::Chip | Screen::Core | Screen::Routes => return None,
         })
     }
 
@@ -500,9 +510,9 @@ impl Model {
             | Screen::Semaphores
             | Screen::Log => {}
             Screen::Queues => read_set.spans = self.queue_words(),
-            Screen::Fabric => {
-                let fabric_tables =
-                    matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);
+            Screen::Routes if self.routes_pane == RoutesPane::Schedule => {}
+            Screen::Fabric | Screen::Routes => {
+                let fabric_tables = self.screen == Screen::Routes;
                 read_set = ReadSet { fabric: true, fabric_tables, proofs: true, ..read_set };
                 // Muxes and clients are known only after a snapshot of the routers' connections.
                 if let Some(newest) = &self.newest {

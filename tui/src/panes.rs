@@ -49,15 +49,27 @@ pub enum FabricPane {
     Channels,
     /// The waits of the whole fabric.
     Waits,
-    /// The routing tables in the L1 of the selected router, or of the first of its chip.
-    Tables,
-    /// The path of a packet by those tables.
-    Path,
 }
 
 impl FabricPane {
     /// All panes, in the order of Tab.
-    pub(crate) const ALL: [Self; 4] = [Self::Channels, Self::Waits, Self::Tables, Self::Path];
+    pub(crate) const ALL: [Self; 2] = [Self::Channels, Self::Waits];
+}
+
+/// The panes of the routes screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoutesPane {
+    /// The path of a packet by the routing tables, on the map.
+    Path,
+    /// The routing tables in the L1 of the selected router, or of the first of the selected chip.
+    Tables,
+    /// The command schedules of the last collectives.
+    Schedule,
+}
+
+impl RoutesPane {
+    /// All panes, in the order of Tab.
+    pub(crate) const ALL: [Self; 3] = [Self::Path, Self::Tables, Self::Schedule];
 }
 
 /// The lists, each a table with the same grammar.

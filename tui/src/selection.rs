@@ -10,7 +10,7 @@ impl Model {
     /// about; everything where nothing is.
     pub(crate) fn selection(&self) -> Vec<Watched> {
         let found = match (self.screen, self.mesh_pane) {
-            (Screen::Mesh, MeshPane::Map) => vec![whole(self.chip)],
+            (Screen::Mesh, MeshPane::Map) | (Screen::Routes, _) => vec![whole(self.chip)],
             (Screen::Chip, _) => vec![Watched::tile(self.chip, self.tile)],
             (Screen::Core, _) => vec![self.word_selected()],
             _ => match self.place() {

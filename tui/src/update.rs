@@ -14,8 +14,10 @@ use crate::lens::Lens;
 use crate::lists;
 use crate::message::{Command, Message};
 use crate::model::{
-    CorePane, FabricPane, List, MeshPane, Model, Prompt, PromptKind, Screen, Shows, Table, Zoom,
+    CorePane, FabricPane, List, MeshPane, Model, Prompt, PromptKind, RoutesPane, Screen, Shows,
+    Table, Zoom,
 };
+use crate::routes;
 use console::feed::MeshSnapshot;
 use console::members::MemberRow;
 use console::player::PlayOrder;
@@ -65,6 +67,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
         }
         Message::Tick(now) => tick(model, now),
     };
+    routes::settle(model);
     if let Some(file) = model.source_wanted().map(str::to_owned) {
         model.sources.insert(file.clone(), None);
         commands.push(Command::ReadSource(file));
@@ -294,8 +297,14 @@ fn act(model: &mut Model, action: Action) {
         }
         Action::ZoomIn => zoom(model, true),
         Action::ZoomOut => zoom(model, false),
-        Action::FindNext => search::find_tile(model, true),
-        Action::FindPrevious => search::find_tile(model, false),
+        Action::FindNext | Action::FindPrevious => {
+            let forward = action == Action::FindNext;
+            if model.screen == Screen::Routes {
+                motion::turn_addressee(model, forward);
+            } else {
+                search::find_tile(model, forward);
+            }
+        }
         Action::Quit | Action::HalfTop | Action::Retry | Action::Pause => {}
         _ => motion::go(model, action),
     }
@@ -363,7 +372,7 @@ fn back(model: &mut Model) {
 
 fn enter(model: &mut Model) {
     match (model.screen, model.mesh_pane, model.core_pane) {
-        (Screen::Mesh, MeshPane::Map, _) => show(model, Screen::Chip),
+        (Screen::Mesh, MeshPane::Map, _) | (Screen::Routes, ..) => show(model, Screen::Chip),
         (Screen::Chip, ..) => open_core(model),
         (Screen::Core, _, CorePane::Words) => {
             if let Some(addr) = model.words().get(model.word).map(MemberRow::addr) {
@@ -470,6 +479,10 @@ fn turn_pane(model: &mut Model, forward: bool) {
         }
         Screen::Fabric => {
             model.fabric_pane = turned(&FabricPane::ALL, model.fabric_pane, forward);
+        }
+        Screen::Routes => {
+            model.routes_pane = turned(&RoutesPane::ALL, model.routes_pane, forward);
+            model.routes_line = 0;
         }
         _ => {}
     }

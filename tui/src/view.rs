@@ -16,6 +16,7 @@ mod opening;
 mod pane;
 mod pointed;
 mod prompt;
+mod routes;
 mod run;
 mod table;
 mod tiles;
@@ -79,6 +80,7 @@ fn draw(model: &Model, frame: &mut Frame) {
             Screen::Chip => chip::draw(model, frame, body),
             Screen::Core => core::draw(model, frame, body),
             Screen::Fabric => fabric::draw(model, frame, body),
+            Screen::Routes => routes::draw(model, frame, body),
             Screen::Why => why::draw(model, frame, body),
             _ => listing::draw(model, frame, body),
         }

@@ -45,9 +45,9 @@ fn the_screens_are_as_they_were() {
         ("memory", "<enter><enter><tab><tab>"),
         ("fabric", "5"),
         ("fabric_waits", "5<tab>"),
-        ("fabric_tables", "5<tab><tab>"),
-        ("fabric_path", "5<s-tab>"),
-        ("fabric_path_to", "5:path 1 M0D0<enter>"),
+        ("routes_path", "R"),
+        ("routes_path_to", "5:path 1 M0D0<enter>"),
+        ("routes_tables", "R<tab>"),
         ("fabric_mux", "5/mux<enter><down><up><end>"),
         ("operations", "7"),
         ("resources", "8"),
@@ -129,15 +129,17 @@ fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
     };
     press(&mut model, "5");
     assert!(!model.read_set().fabric_tables);
-    press(&mut model, "<tab><tab>");
-    assert!(model.read_set().fabric_tables);
     // The destination of the oldest packet; then node after node; then the packet again.
-    check(&mut model, "<tab>", "path from chip 0 to M0D1 (chip 1)");
+    check(&mut model, "R", "path from chip 0 to M0D1 (chip 1)");
     assert!(model.read_set().fabric_tables);
-    check(&mut model, "l", "path from chip 0 to M0D0 (chip 0)");
-    check(&mut model, "l", "path from chip 0 to M0D1");
-    check(&mut model, "l", "oldest packet: #41 of M0D0");
-    check(&mut model, "h<down>", "path from chip 1 to M0D1");
+    check(&mut model, "n", "path from chip 0 to M0D0 (chip 0)");
+    check(&mut model, "n", "path from chip 0 to M0D1");
+    check(&mut model, "n", "oldest packet: #41 of M0D0");
+    check(&mut model, "Nl", "path from chip 1 to M0D1");
+    check(&mut model, "<tab>", "routing tables");
+    assert!(model.read_set().fabric_tables);
+    check(&mut model, "<tab>", "schedule: none yet");
+    assert!(!model.read_set().fabric_tables);
     check(&mut model, ":path 0 M1D0<enter>", "path from chip 0 to M1D0");
     check(&mut model, ":path 0 M0D7<enter>", "have no entry for it");
     check(&mut model, ":path 7 0<enter>", "path from chip 7: no router of a fabric runs there");

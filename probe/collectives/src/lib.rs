@@ -41,6 +41,7 @@ pub mod report;
 pub mod request;
 pub mod rest;
 pub mod run;
+pub mod schedule;
 pub mod slicer;
 mod survey;
 mod task;
@@ -68,6 +69,7 @@ pub use program::{
 pub use report::{ChipTimes, Park, RunProgress, RunReport, RunSettings, Stage, WrongRange};
 pub use request::{Request, TensorLayout};
 pub use run::Run;
+pub use schedule::{Schedule, ScheduledSend, ScheduledWay};
 pub use transport::{Crossing, FabricOptions, Transport};
 pub use writes::writes;
 

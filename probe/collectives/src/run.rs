@@ -146,6 +146,16 @@ impl Run {
         }
     }
 
+    /// Returns how many commands of its current slice each worker has carried out, while data move.
+    pub fn commands_done(&self) -> Option<Vec<u64>> {
+        match self.tasks.front() {
+            Some(RunTask::Watch(Layer::Transfer, watch)) => {
+                Some(watch.commands_done(&self.program))
+            }
+            _ => None,
+        }
+    }
+
     /// Counts the deadline of the kernels from now on, as they were paused until now.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod interpreter;
 mod memory;
 mod proof;
 mod reference;
+mod schedules;
 
 use machine::target::Mesh;
 

@@ -244,6 +244,20 @@ impl Watch {
         Ok(changed)
     }
 
+    /// Returns how many commands of its current slice each worker has carried out.
+    pub(super) fn commands_done(&self, program: &Program) -> Vec<u64> {
+        let of = |(plan, core): (&WorkerPlan, &Watched)| {
+            let (commands, stage) = (plan.commands.len() as u64, u64::from(core.values.stage));
+            let each = plan.slice_pages.min(plan.pages).div_ceil(plan.packet_pages.max(1)).max(1);
+            if core.finished || stage >= plan.packets() {
+                commands
+            } else {
+                stage / u64::from(each) % commands.max(1)
+            }
+        };
+        program.workers.iter().zip(&self.cores).map(of).collect()
+    }
+
     /// Returns the kernels with their last words.
     pub(super) fn cores(&self) -> &[Watched] {
         &self.cores

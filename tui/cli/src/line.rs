@@ -146,6 +146,8 @@ enum LineWords {
     Queues,
     /// Show semaphores and circular buffers of what runs, and who waits for them.
     Semaphores,
+    /// Show the path of a packet, routing tables, and the schedules of collectives.
+    Routes,
     /// Show what was done and reported in this session.
     Log,
     /// Write what is on screen to a file, as SVG.
@@ -217,7 +219,11 @@ impl LineWords {
     fn typed(self) -> Result<Typed, String> {
         let order = match self {
             Self::Run(options) => {
-                let sweep = MachineOrder::Run(Box::new(options.sweep()?));
+                let sweep = Box::new(options.sweep()?);
+                if options.schedule {
+                    return Ok(Typed::Orders(vec![MachineOrder::Schedule(sweep)]));
+                }
+                let sweep = MachineOrder::Run(sweep);
                 let record = options.record.map(|file| MachineOrder::Record(Some(file)));
                 return Ok(Typed::Orders(record.into_iter().chain([sweep]).collect()));
             }
@@ -273,6 +279,7 @@ impl LineWords {
             Self::Resources => return Ok(Typed::Show(Screen::Resources)),
             Self::Queues => return Ok(Typed::Show(Screen::Queues)),
             Self::Semaphores => return Ok(Typed::Show(Screen::Semaphores)),
+            Self::Routes => return Ok(Typed::Show(Screen::Routes)),
             Self::Log => return Ok(Typed::Show(Screen::Log)),
             Self::Svg { file } => return Ok(Typed::Svg(file)),
             Self::Results => return Ok(Typed::Results),

@@ -72,13 +72,15 @@ pub enum Screen {
     Queues,
     /// Semaphores and circular buffers of what runs.
     Semaphores,
+    /// Routing tables, the path of a packet, and the schedule of a collective.
+    Routes,
     /// What was done and reported in this session.
     Log,
 }
 
 impl Screen {
     /// All screens, in the order of their tabs.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Mesh,
         Self::Chip,
         Self::Core,
@@ -89,6 +91,7 @@ impl Screen {
         Self::Resources,
         Self::Queues,
         Self::Semaphores,
+        Self::Routes,
         Self::Log,
     ];
 
@@ -105,6 +108,7 @@ impl Screen {
             Self::Resources => '8',
             Self::Queues => '9',
             Self::Semaphores => '0',
+            Self::Routes => 'R',
             Self::Log => 'L',
         }
     }
@@ -122,6 +126,7 @@ impl Screen {
             Self::Resources => "resources",
             Self::Queues => "queues",
             Self::Semaphores => "semaphores",
+            Self::Routes => "routes",
             Self::Log => "log",
         }
     }

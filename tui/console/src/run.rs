@@ -3,6 +3,7 @@
 mod board;
 mod job;
 pub mod pausing;
+pub mod schedule;
 mod step_order;
 pub mod stepping;
 mod sweep;
@@ -11,6 +12,7 @@ pub mod table;
 pub use board::{Board, Bundle, Logged, Sheet, SheetState};
 pub use job::Going;
 pub use job::{Job, SweepTurn, may_change};
+pub use schedule::Scheduled;
 pub use step_order::{StepOrder, Stepped};
 pub use stepping::KernelStages;
 pub use sweep::{SizeStep, Sweep};
@@ -30,6 +32,8 @@ use workloads::scene::Pace;
 pub enum MachineOrder {
     /// Run a collective.
     Run(Box<Sweep>),
+    /// Show what its ranks would hand to each other, and when.
+    Schedule(Box<Sweep>),
     /// Launch a person's own kernel.
     Launch(Box<launching::Order>),
     /// Stop the run or the launched kernel; without one, the ring ping and its workers.
@@ -73,7 +77,11 @@ impl MachineOrder {
             Self::Clean(_) => "clean".into(),
             Self::Fault(fault) => format!("fault {fault}"),
             Self::Core(core, command) => format!("{command} on {core}"),
-            Self::Play(_) | Self::Pace(_) | Self::Record(_) | Self::Bundle(_) => return None,
+            Self::Schedule(_)
+            | Self::Play(_)
+            | Self::Pace(_)
+            | Self::Record(_)
+            | Self::Bundle(_) => return None,
         })
     }
 }

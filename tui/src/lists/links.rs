@@ -47,7 +47,10 @@ pub(crate) fn standing(model: &Model, link: &LinkState) -> (&'static str, &'stat
     if up && model.pulse.holds(link) {
         return ("H", "held", model.theme.bad());
     }
-    let dimmed = up && model.pulse.has_members();
+    if up && model.goes(link).is_some() {
+        return ("", "on the path", model.theme.title());
+    }
+    let dimmed = up && model.lights();
     let style = if dimmed { model.theme.dim() } else { model.theme.link(link.condition) };
     (link_letter(link.condition), words::link(link.condition), style)
 }

@@ -1,7 +1,7 @@
 //! `y` and `Y`: what is selected, or the command line that prints it, goes to the clipboard.
 
 use crate::message::Command;
-use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen, Table};
+use crate::model::{CorePane, FabricPane, MeshPane, Model, RoutesPane, Screen, Table};
 use console::members;
 use console::reading::long;
 use console::verdict;
@@ -74,16 +74,24 @@ fn command_line(model: &Model, mesh: &MeshState) -> String {
             format!("read {tile}:{:#x} 64", model.cursor)
         }
         (Screen::Chip | Screen::Core, _) => format!("cores {tile}"),
-        (Screen::Fabric, _) => match (model.fabric_pane, model.path_from, model.path_to) {
-            (FabricPane::Waits, ..) => "fabric waits".to_owned(),
-            (FabricPane::Tables, ..) => "fabric tables".to_owned(),
-            (FabricPane::Path, from, Some(to)) => {
-                let from = from.and_then(|from| from.node(mesh).ok());
-                let to = to.node(mesh).map_or(String::new(), |to| to.to_string());
+        (Screen::Fabric, _) if model.fabric_pane == FabricPane::Waits => "fabric waits".to_owned(),
+        (Screen::Fabric, _) => "fabric status".to_owned(),
+        (Screen::Routes, _) => match (model.routes_pane, &model.route.found) {
+            (RoutesPane::Schedule, _) => {
+                let scheduled = model.schedules().last();
+                let title = scheduled.map_or("all-gather", |it| it.title.as_str());
+                let mut words = title.split_whitespace();
+                let op = words.next().unwrap_or_default();
+                let on = words.next().zip(words.next());
+                let on = on.map(|(kind, chips)| format!(" --topology {kind} --chips {chips}"));
+                format!("run {op}{} --schedule", on.unwrap_or_default())
+            }
+            (RoutesPane::Path, Ok((to, _))) => {
+                let from = model.path_from.and_then(|from| from.node(mesh).ok());
                 let from = from.map_or(model.chip.to_string(), |from| from.to_string());
                 format!("fabric path {from} {to}")
             }
-            _ => "fabric status".to_owned(),
+            _ => "fabric tables".to_owned(),
         },
         (Screen::Why | Screen::Log, _) => "why".to_owned(),
     };

@@ -4,8 +4,9 @@ use crate::geometry::{self, GRID};
 use crate::help;
 use crate::keys::Action;
 use crate::lists;
-use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
+use crate::model::{CorePane, MeshPane, Model, RoutesPane, Screen};
 use crate::place;
+use crate::routes;
 use console::fabric::Addressee;
 use console::members::MemberRow;
 use layouts::NocXy;
@@ -24,10 +25,13 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Core, _, CorePane::Memory) => bytes(model, action),
         (Screen::Core, _, CorePane::Channels | CorePane::Code) => {}
-        (Screen::Fabric, ..) if matches!(action, Action::Left | Action::Right) => {
-            if model.fabric_pane == FabricPane::Path {
-                turn_addressee(model, action == Action::Right);
-            }
+        (Screen::Routes, ..) if model.routes_pane == RoutesPane::Path => {
+            model.path_from = None;
+            map(model, action);
+        }
+        (Screen::Routes, ..) => {
+            let (page, lines) = (geometry::page(model.room()), routes::lines(model));
+            model.routes_line = row(model.routes_line, lines, page, action);
         }
         (Screen::Why, ..) => cause(model, action),
         _ => select_row(model, action),
@@ -36,7 +40,6 @@ pub(super) fn go(model: &mut Model, action: Action) {
 
 /// Selects a row of the list.
 fn select_row(model: &mut Model, action: Action) {
-    model.path_from = None;
     let page = geometry::page(model.room());
     let Some(table) = model.table() else { return };
     table.select(row(table.at, table.count(), page, action));
@@ -78,8 +81,8 @@ fn fold(model: &mut Model, open: bool) {
 }
 
 /// Chooses the next or previous node of the fabric as the path's end. Between the last and the
-/// first node, the path is that of the oldest packet of the selected part.
-fn turn_addressee(model: &mut Model, forward: bool) {
+/// first node, the path is that of the oldest packet on the selected chip.
+pub(super) fn turn_addressee(model: &mut Model, forward: bool) {
     let Some(mesh) = model.mesh() else { return };
     let nodes: BTreeSet<_> =
         mesh.fabric.routers.iter().filter_map(|r| r.facts.node.known()).collect();

@@ -48,13 +48,16 @@ fn click(model: &mut Model, at: (u16, u16)) {
     }
     let again = is_selected(model, hit);
     match hit {
-        Hit::Chip(chip) => (model.mesh_pane, model.chip) = (MeshPane::Map, chip),
+        Hit::Chip(chip) => {
+            (model.mesh_pane, model.chip) = (MeshPane::Map, chip);
+            model.path_from = None;
+        }
         Hit::Row(list, at) => {
             match list {
                 List::Links => model.mesh_pane = MeshPane::Links,
                 List::Cores => model.mesh_pane = MeshPane::Cores,
                 List::Causes => model.cause_line = 0,
-                _ => model.path_from = None,
+                _ => {}
             }
             model.lists[list].select(at);
         }
@@ -69,7 +72,8 @@ fn click(model: &mut Model, at: (u16, u16)) {
 }
 
 fn is_selected(model: &Model, hit: Hit) -> bool {
-    let map = model.screen == Screen::Mesh && model.mesh_pane == MeshPane::Map;
+    let map = model.screen == Screen::Routes
+        || model.screen == Screen::Mesh && model.mesh_pane == MeshPane::Map;
     match hit {
         Hit::Chip(chip) => map && model.chip == chip,
         Hit::Row(list, at) => model.list() == Some(list) && model.lists[list].at == at && !map,

@@ -5,7 +5,7 @@ use super::search;
 use super::turn::{open_core, show};
 use crate::history;
 use crate::message::Command;
-use crate::model::{FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::model::{MeshPane, Model, Prompt, PromptKind, RoutesPane, Screen};
 use crate::palette::{self, Does};
 use cli::line::{self, Typed};
 use console::run::MachineOrder;
@@ -146,15 +146,20 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
                 model.help = None;
                 model.notice = Some(BEGINS.to_owned());
             }
+            if orders.iter().any(|order| matches!(order, MachineOrder::Schedule(_))) {
+                show(model, Screen::Routes);
+                (model.help, model.routes_pane, model.routes_line) =
+                    (None, RoutesPane::Schedule, 0);
+            }
             return Ok(orders.into_iter().map(Command::Order).collect());
         }
         Typed::Core(command) => {
             return Ok(vec![Command::Order(MachineOrder::Core(core_on_screen(model)?, command))]);
         }
         Typed::Path { from, to } => {
-            show(model, Screen::Fabric);
+            show(model, Screen::Routes);
             model.help = None;
-            model.fabric_pane = FabricPane::Path;
+            model.routes_pane = RoutesPane::Path;
             model.path_from = Some(from);
             model.path_to = Some(to);
         }

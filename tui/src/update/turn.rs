@@ -9,6 +9,11 @@ pub(super) fn show(model: &mut Model, screen: Screen) {
     if model.screen == screen {
         return;
     }
+    if let Some(part) = lists::part_selected(model).filter(|_| model.screen == Screen::Fabric) {
+        let (chip, _) = part.tile();
+        // The routes screen begins where the fabric screen was.
+        model.chip = if screen == Screen::Routes { chip } else { model.chip };
+    }
     // The trail is short: each screen is in it at most once.
     model.trail.retain(|s| *s != screen);
     model.trail.push(model.screen);
@@ -25,7 +30,7 @@ pub(super) fn turn_to(model: &mut Model, screen: Screen) {
         model.tour = rest;
     }
     lists::settle(model);
-    if screen == Screen::Fabric {
+    if matches!(screen, Screen::Fabric | Screen::Routes) {
         // One snapshot may be in flight.
         model.fabric_unasked = model.newest.as_ref().map_or(0, |snapshot| snapshot.number + 1);
     }

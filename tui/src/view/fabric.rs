@@ -1,6 +1,4 @@
-//! The fabric screen: routers, muxes and clients above; below, channels, waits, tables or a path.
-
-mod routes;
+//! The fabric screen: routers, muxes and clients above; below, channels or waits.
 
 use super::pane::{row_at, titled};
 use super::table::{self, Look};
@@ -44,8 +42,6 @@ fn lower(model: &Model) -> (String, Vec<Line<'static>>) {
     match model.fabric_pane {
         FabricPane::Channels => channels(model, part),
         FabricPane::Waits => waits(model),
-        FabricPane::Tables => routes::tables(model, part),
-        FabricPane::Path => routes::path(model, part),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::pane::row_at;
 use super::pointed::Hit;
-use super::{chip, fabric, listing, mesh, tab_width, tabs};
+use super::{chip, fabric, listing, mesh, routes, tab_width, tabs};
 use crate::geometry;
 use crate::lists;
 use crate::model::{CorePane, List, Model, Screen};
@@ -31,6 +31,7 @@ pub(crate) fn hit(model: &Model, (x, y): (u16, u16)) -> Option<Hit> {
             at.filter(|_| shown).map(Hit::Word)
         }
         Screen::Fabric => fabric::part_at(model, body, y).map(|at| Hit::Row(List::Parts, at)),
+        Screen::Routes => routes::chip_at(model, body, (x, y)).map(Hit::Chip),
         Screen::Why => {
             let [_, list, _] = lists::causes::areas(model, model.verdict()?, body);
             let causes = &model.lists[List::Causes];

@@ -20,7 +20,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use std::collections::BTreeMap;
 
 /// Rows of a screen that the map leaves to the list below it.
-const LEAST_LIST: u16 = 5;
+pub(super) const LEAST_LIST: u16 = 5;
 
 /// The map, with its scale chosen.
 pub(super) struct Map<'a> {

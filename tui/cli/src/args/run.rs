@@ -66,6 +66,9 @@ pub(crate) struct RunArguments {
     /// Check the data on every chip against what the host computes, and count wrong elements.
     #[arg(short = 'c', long)]
     pub(crate) check: bool,
+    /// Launch nothing: print what each rank hands to which one in each time step.
+    #[arg(long)]
+    pub(crate) schedule: bool,
     /// Record the run to this new file, a moment every millisecond of the target; what reading
     /// costs is part of the measured times.
     #[arg(long, value_name = "FILE")]

@@ -8,13 +8,13 @@ use crate::output::{self, Columns, json, say, text};
 use crate::shape::{self, schema};
 use crate::target::{Style, open};
 use crate::verb::{Ask, Pages, Schemas, Verb};
-use collectives::writes;
+use collectives::{Schedule, writes};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::run::pausing::{release, settle};
 use console::run::stepping::Stepping;
 use console::run::table::{CELLS, Head, Measured, foot, head, out_of_bounds};
-use console::run::{Going, Job, Sweep, SweepTurn, may_change};
+use console::run::{Going, Job, Sweep, SweepTurn, may_change, schedule};
 use console::verdict;
 use diagnosis::{Diagnosis, Health};
 use layouts::ChipId;
@@ -28,7 +28,8 @@ use std::time::{Duration, Instant};
 impl Verb for RunArguments {
     const NAME: &str = "run";
     const PAGES: Pages = &[("run", include_str!("../manual/verbs/run.md"))];
-    const SCHEMAS: Schemas = &[("run", schema::<shape::Sweep<'_>>)];
+    const SCHEMAS: Schemas =
+        &[("run", schema::<shape::Sweep<'_>>), ("schedule", schema::<Schedule>)];
     fn cleans_up(&self) -> bool {
         true
     }
@@ -42,6 +43,9 @@ impl Verb for RunArguments {
         Ok(Some(Box::new(move |machine| preview(machine, &options))))
     });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        if self.schedule {
+            return schedule(target, style, &self.sweep().map_err(Failure::Usage)?);
+        }
         run(target, style, self)
     }
 }
@@ -163,6 +167,24 @@ fn carry_out(
     let wrong = out_of_bounds(&known.rows).unwrap_or(0);
     let wrong = wrong > 0 || known.rows.iter().any(|row| row.impossible().is_some());
     Ok(if wrong { Outcome::Findings } else { Outcome::Healthy })
+}
+
+/// Columns of a schedule where no terminal says how many there are.
+const COLUMNS: usize = 120;
+
+/// Prints the schedule of a sweep.
+fn schedule(opening: &Opening, style: Style, sweep: &Sweep) -> Result<Outcome, Failure> {
+    let mut machine = open(opening)?.into_machine();
+    let (target, images) = machine.session().parts();
+    let scheduled = sweep.scheduled(target, images).map_err(Failure::Usage)?;
+    let Some(scheduled) = scheduled else { return Ok(Outcome::Healthy) };
+    if style.json {
+        json(&*scheduled.schedule)?;
+    } else {
+        let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns.into());
+        text(&schedule::text(&schedule::beside(&[scheduled], columns)))?;
+    }
+    Ok(Outcome::Healthy)
 }
 
 /// The writes of a run.

@@ -149,6 +149,7 @@ impl Work {
                 ))
             }
             MachineOrder::Run(sweep) => self.begin(*sweep, session),
+            MachineOrder::Schedule(sweep) => self.schedule(&sweep, session),
             MachineOrder::Launch(order) => self.launch(*order, session),
             MachineOrder::Stop if self.player.cancel_search() => Ok(()),
             MachineOrder::Stop => {
@@ -225,10 +226,23 @@ impl Work {
             )),
             other => other,
         })?;
-        let title = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
+        let scheduled = job.scheduled(target.mesh());
+        let title = scheduled.as_ref().map(|it| it.title.clone()).unwrap_or_default();
+        if let Some(scheduled) = scheduled {
+            self.board_mut().schedule(scheduled);
+        }
         let state = SheetState::Going(None);
         self.board_mut().sheets.push(Sheet { title, rows: Vec::new(), state });
         self.task = MachineTask::Run(Box::new(job));
+        Ok(())
+    }
+
+    /// Shows what the ranks of a sweep would hand to each other.
+    fn schedule(&mut self, sweep: &Sweep, session: &mut Session) -> Result<(), Failure> {
+        let (target, images) = session.parts();
+        if let Some(scheduled) = sweep.scheduled(target, images).map_err(Failure::Usage)? {
+            self.board_mut().schedule(scheduled);
+        }
         Ok(())
     }
 
@@ -406,6 +420,7 @@ impl Work {
                 {
                     self.hold = Hold::Asked;
                 }
+                self.note_done();
                 let stopping = |sheet: &Sheet| sheet.state == SheetState::Stopping;
                 if !self.board.sheets.last().is_some_and(stopping) {
                     self.set(SheetState::Going(Some(going)));
@@ -428,6 +443,18 @@ impl Work {
         }
         self.set(state);
         None
+    }
+
+    /// Marks what the workers of the run have handed on.
+    fn note_done(&mut self) {
+        let MachineTask::Run(job) = &self.task else { return };
+        let Some(done) = job.commands_done() else { return };
+        let last = self.board.schedules.last();
+        if last.is_some_and(|scheduled| scheduled.done != done)
+            && let Some(scheduled) = self.board_mut().schedules.last_mut()
+        {
+            scheduled.done = done;
+        }
     }
 
     fn set(&mut self, state: SheetState) {

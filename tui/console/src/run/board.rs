@@ -1,6 +1,7 @@
 //! What each snapshot reports of runs: the sheets of this session, and the last notice.
 
 use super::job::Going;
+use super::schedule::Scheduled;
 use super::table::Measured;
 use crate::halted::HeldCore;
 use crate::host_time::now_micros;
@@ -14,6 +15,8 @@ const MOST_LOGGED: usize = 500;
 pub struct Board {
     /// The sheets, the oldest first.
     pub sheets: Vec<Sheet>,
+    /// The schedules of the last runs, and those that were asked for; the newest last.
+    pub schedules: Vec<Scheduled>,
     /// The last notice, and its number.
     pub notice: Option<(u64, String)>,
     /// Whether the last notice is of something that could be tried again: it is in quarantine.
@@ -100,6 +103,12 @@ impl Board {
         self.log(vec![Logged::now("notice", sentence.clone())]);
         self.notice = Some((number, sentence));
         self.retries = false;
+    }
+
+    /// Adds a schedule; the newest two are kept, to be compared.
+    pub fn schedule(&mut self, scheduled: Scheduled) {
+        self.schedules.push(scheduled);
+        self.schedules.drain(..self.schedules.len().saturating_sub(2));
     }
 
     /// Adds lines to the log; the oldest go.

@@ -1,6 +1,7 @@
 //! A sweep on a mesh: size after size, each a run that is polled; never blocks; can be cancelled.
 
 use super::pausing::PauseAt;
+use super::schedule::Scheduled;
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
@@ -9,7 +10,7 @@ use collectives::{Park, Program, Run, RunProgress, RunReport, Stage, fits, refus
 use images::ImageMap;
 use launch::occupancy::Loaded;
 use launch::outcome::RunError;
-use machine::target::{Allow, Target};
+use machine::target::{Allow, Mesh, Target};
 use std::collections::VecDeque;
 
 /// Permissions that launching needs on a target outside this process.
@@ -156,6 +157,17 @@ impl Job {
     /// The program of the current size, or of the next.
     pub fn program(&self) -> Option<&Program> {
         self.run.as_ref().map(Run::program).or(self.left.front())
+    }
+
+    /// How many commands of its current slice each worker has carried out, while data move.
+    pub fn commands_done(&self) -> Option<Vec<u64>> {
+        self.run.as_ref()?.commands_done()
+    }
+
+    /// The schedule of the current size, or of the next.
+    pub fn scheduled(&self, mesh: &Mesh) -> Option<Scheduled> {
+        let program = self.program()?;
+        Some(Scheduled::new(self.sweep.title(program), program, mesh))
     }
 
     /// All programs that were not started.

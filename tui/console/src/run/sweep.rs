@@ -2,6 +2,7 @@
 //! mesh.
 
 use super::pausing::PauseAt;
+use super::schedule::Scheduled;
 use crate::words;
 use collectives::{Program, Request, RunSettings, Transport, compile_over};
 use fabric::{FabricPlan, running_fabric};
@@ -51,6 +52,20 @@ impl Sweep {
             compile_over(mesh, &Request { bytes, ..self.request.clone() }, running.as_ref())
         };
         self.sizes.iter().map(compiled).collect::<Result<_, _>>().map_err(|error| error.to_string())
+    }
+
+    /// The schedule of its smallest size.
+    ///
+    /// # Errors
+    /// Why this mesh cannot carry it out, in one sentence.
+    pub fn scheduled(
+        &self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<Option<Scheduled>, String> {
+        let programs = self.compile(target, images)?;
+        let first = programs.first();
+        Ok(first.map(|program| Scheduled::new(self.title(program), program, target.mesh())))
     }
 
     /// The fabric that runs on the mesh, if packets are to use it.

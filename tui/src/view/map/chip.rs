@@ -30,7 +30,11 @@ pub(super) fn title(
     let info = &chip.chip;
     let lit = model.pulse.is_member(info.id);
     let chosen = info.id == model.chip;
-    let style = if lit { model.theme.bad() } else { model.theme.border(chosen) };
+    let style = match (model.is_passed(info.id), lit) {
+        (true, _) => model.theme.title(),
+        (false, true) => model.theme.bad(),
+        (false, false) => model.theme.border(chosen),
+    };
     let style = if focused { Theme::selected() } else { style };
     let named = Some(format!("chip {}", info.id)).filter(|_| apart >= NAMED);
     let stands = stands(model, chip);

@@ -52,7 +52,7 @@ fn tiles(model: &Model) -> Vec<Part> {
     let all: Vec<_> = model.shades.legend().collect();
     let part = |(entry, count): &(&crate::lens::Entry, usize)| {
         // What is lit on the map is never dimmed.
-        let dimmed = model.pulse.has_members();
+        let dimmed = model.lights();
         let sign = match model.theme.tile(entry.tone, dimmed) {
             None if blocks => "░".to_owned(),
             Some(_) if blocks => "█".to_owned(),
@@ -84,6 +84,11 @@ fn links(map: &Map<'_>) -> (Vec<Part>, Vec<Part>) {
         Some(part(sign, model.theme.link(condition), words))
     };
     let mut bad = Vec::new();
+    let passed = all.iter().filter(|link| model.goes(link).is_some()).count() as u64;
+    if passed > 0 {
+        let words = format!("the path, over {}", counted(passed, "link", "links"));
+        bad.push(part(model.glyphs.to_right(), model.theme.title(), words));
+    }
     if held > 0 {
         let words = format!("{} held", counted(held as u64, "link", "links"));
         bad.push(part("H", model.theme.bad(), words));

@@ -177,6 +177,10 @@ impl Map<'_> {
             }
             (false, _) => vec![Span::styled(letter, style)],
         };
+        let signs = match path(self.model, edge, link, ["▼", "▲"], ["v", "^"]) {
+            Some(sign) => vec![sign; signs.len()],
+            None => signs,
+        };
         let name = |end: EthId| Span::raw(end.channel.to_string());
         let named = columns == BELOW[0];
         let mut x = if named { canvas.span(x, y, &name(edge.first)) } else { x };
@@ -187,6 +191,24 @@ impl Map<'_> {
             canvas.span(x, y, &name(edge.second));
         }
     }
+}
+
+/// The sign of a path over a link: from its first end to the second, or back.
+fn path(
+    model: &Model,
+    edge: &Edge,
+    link: &LinkState,
+    unicode: [&'static str; 2],
+    ascii: [&'static str; 2],
+) -> Option<Span<'static>> {
+    let [there, back] = edge.turned(model.goes(link)?);
+    let [first, second] = if model.glyphs.ascii { ascii } else { unicode };
+    let sign = match (there, back) {
+        (true, true) => "+",
+        (true, false) => first,
+        _ => second,
+    };
+    Some(Span::styled(sign, model.theme.title()))
 }
 
 /// How fast the first end of a link sends, and the second, against the fastest end of the mesh; none
@@ -201,6 +223,9 @@ fn rates(model: &Model, edge: &Edge, link: &LinkState) -> [Option<&'static str>;
 /// The link itself: at either end how fast it sends, between them the bytes in flight, and a letter if
 /// it is held, down or unread.
 fn wire(model: &Model, edge: &Edge, link: &LinkState, width: usize) -> Vec<Span<'static>> {
+    if let Some(sign) = path(model, edge, link, ["▶", "◀"], [">", "<"]) {
+        return vec![sign; width];
+    }
     let glyph = model.glyphs.link(link.condition);
     let (letter, _, style) = standing(model, link);
     let is_sound = link.condition == LinkCondition::Up && !model.pulse.holds(link);

@@ -64,7 +64,7 @@ fn part(model: &Model, chip: ChipId, across: &Range<u8>, down: &Range<u8>) -> Pa
         shades.get(at).copied().unwrap_or(NONE)
     };
     let (shade, xy) = tiles.map(|xy| (shade(xy), xy)).max().unwrap_or((NONE, NocXy { x: 0, y: 0 }));
-    let unlit = model.pulse.has_members() && !model.pulse.has(chip, xy);
+    let unlit = model.lights() && !model.is_lit(chip, xy);
     let dimmed = unlit || model.seen_ago(chip).is_some();
     Part { shade, dimmed }
 }
