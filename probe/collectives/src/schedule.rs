@@ -116,7 +116,7 @@ impl Flow<'_> {
         if let Some(queue) = self.signals.get_mut(&plan.place).filter(|_| waits) {
             queue.pop_front();
         }
-        let (step, mut data) = arrived.flatten().unwrap_or_default();
+        let (step, mut data) = arrived.flatten().unwrap_or((0, Data::new()));
         at.step = at.step.max(step).max(signal.flatten().unwrap_or(0));
         if has(flags::FROM_TENSOR) {
             data.extend(self.read(plan.place.chip, command.source, command.source_page));

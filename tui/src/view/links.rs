@@ -124,8 +124,12 @@ fn stage_line(model: &Model, mesh: &MeshState, end: EthId) -> Option<Line<'stati
     Some(Line::styled(line, model.theme.dim()))
 }
 
-/// Where the cable is at the end of a link: connector and board.
+/// Where the cable is at the end of a link: its port, if a descriptor names it, else its connector and
+/// board.
 fn cable(mesh: &MeshState, end: EthId) -> Option<String> {
+    if let Some(port) = mesh.port(end) {
+        return Some(port);
+    }
     let chip = &mesh.chips.iter().find(|chip| chip.chip.id == end.chip)?.chip;
     let id = chip.unique_id.map_or_else(String::new, |id| format!(" {id:#x}"));
     let name = chip.board.as_deref().unwrap_or("board");

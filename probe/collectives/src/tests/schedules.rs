@@ -5,6 +5,7 @@ use crate::program::flags;
 use crate::schedule::{Schedule, ScheduledSend};
 use crate::{Bidirectional, Op, Request, compile};
 use launch::topology::TopologyKind;
+use std::fmt::Write;
 
 /// A line for each way and rank: step and block of every send, with the ranks whose data it holds.
 fn told(on: &str, request: &Request) -> String {
@@ -19,7 +20,7 @@ fn told(on: &str, request: &Request) -> String {
                 format!(" {}:{block}{}", send.step, of.join("+"))
             };
             let sends: String = sends.iter().map(one).collect();
-            lines += &format!("+{} {rank}:{sends}\n", way.ahead);
+            let _ = writeln!(lines, "+{} {rank}:{sends}", way.ahead);
         }
     }
     lines

@@ -96,13 +96,14 @@ impl Scheduled {
             .collect();
         let first = names.iter().map(String::len).max().unwrap_or(0).max("rank".len());
         let sends = || way.sends.iter().flatten();
-        let steps = sends().map(|send| send.step).max().unwrap_or(0);
+        let last = sends().map(|send| send.step).max().unwrap_or(0);
         let wide = sends().map(|send| self.cell(send).len()).max().unwrap_or(1);
-        let wide = wide.max(steps.to_string().len()) + 2;
+        let wide = wide.max(last.to_string().len()) + 2;
         let fit = (room.saturating_sub(first) / wide).max(1) as u32;
-        let from = if steps > fit { self.first_open().min(steps + 1 - fit) } else { 1 };
-        let shown = from..=steps.min(from + fit - 1);
-        let head = shown.clone().map(|step| format!("{step:>wide$}")).collect::<String>();
+        let from = if last > fit { self.first_open().min(last + 1 - fit) } else { 1 };
+        let shown = from..=last.min(from + fit - 1);
+        let steps: Vec<_> = shown.clone().map(|step| format!("{step:>wide$}")).collect();
+        let head = steps.concat();
         let width = first + shown.clone().count() * wide;
         let title = way_name(way, ranks.len());
         let mut lines = vec![
@@ -197,17 +198,19 @@ pub fn text(lines: &[ScheduleLine]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use super::{ScheduleMark, Scheduled, beside, text};
     use collectives::{Op, Request, compile};
     use layouts::ChipId;
     use machine::target::Mesh;
 
     fn scheduled(op: Op, chips: u16) -> Scheduled {
-        let mesh = workloads::scene::described("t3000", "t3000").expect("a shipped mesh");
+        let mesh = workloads::scene::described("t3000", "t3000").unwrap();
         let mesh = Mesh::from_descriptor(&mesh);
         let mut request = Request::new(op, 64 << 10);
         request.chips = (0..chips).map(ChipId).collect();
-        let program = compile(&mesh, &request).expect("it compiles");
+        let program = compile(&mesh, &request).unwrap();
         Scheduled::new(op.name().to_owned(), &program, &mesh)
     }
 
@@ -236,10 +239,10 @@ rank        1  2  3   rank          1    2    3
         let last = workers.flat_map(|send| &send.commands).map(|(worker, _)| *worker).max();
         ring.done = vec![1; last.map_or(0, |last| last + 1)];
         let lines = beside(&[ring.clone()], 80);
-        let row = lines.get(3).expect("a row of a rank");
+        let row = lines.get(3).unwrap();
         let marks: Vec<_> = row.iter().map(|(_, mark)| *mark).collect();
-        use ScheduleMark::{Done, Head, Later, Next};
-        assert_eq!(marks, [Head, Done, Next, Later]);
+        let row = [ScheduleMark::Done, ScheduleMark::Next, ScheduleMark::Later];
+        assert_eq!(marks.get(1..), Some(&row[..]));
         // In a narrow place, from the step on that is next.
         let narrow = text(&beside(&[ring], 22));
         assert!(narrow.contains("rank          2    3\n"), "{narrow}");
