@@ -8,12 +8,12 @@ mod stages;
 
 use bench::{Bench, inspected};
 use decode::inspect::{ReadSet, fabric_heads, fabric_read_set, fabric_routes};
-use decode::state::{FabricPort, Party, RouteEnd, Verdict, WaitReason};
+use decode::state::{Activity, FabricPort, Party, RouteEnd, Verdict, WaitReason};
 use diagnosis::WaitGraph;
 use fabric::mux::Policy;
 use images::Reading;
 use layouts::ChipId;
-use machine::fabric::Entry;
+use machine::fabric::{Entry, FabricNode};
 use machine::target::{Allow, Target};
 use probe::session::Session;
 use transport::ttsim::HostCommand;
@@ -211,4 +211,38 @@ fn an_unknown_client_finds_a_starved_client_and_the_chain_of_waits_up_to_the_lin
     assert_eq!(reason(Party::Client(closes.at, 0)), [WaitReason::Teardown]);
     assert_eq!(reason(Party::Sender(router, 0)), [WaitReason::Link]);
     assert_eq!(waits.tree().len(), 6, "{:?}", waits.tree());
+}
+
+#[test]
+fn in_one_dimension_packets_go_along_rows_and_columns_and_never_turn() {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let words = format!(
+        "emulator:{folder}/../layouts/descriptors/tests/data/rings_mgd.textproto,run=fabric,topology=ring,planes=1,traffic=200"
+    );
+    let mut session = Session::open(&words, &HostCommand::default(), Allow::default()).unwrap();
+    session.parts().0.pass(2_000_000).unwrap();
+    let chips = (0..9).map(ChipId).collect();
+    let read_set = ReadSet {
+        links: true,
+        fabric: true,
+        fabric_tables: true,
+        proofs: true,
+        ..ReadSet::default()
+    };
+    let read_set = ReadSet { compute: chips, ..read_set };
+    let fabric = session.inspect(&read_set).state.fabric;
+    let state = session.inspect(&fabric_read_set(&fabric, &read_set)).state;
+    assert_eq!(state.fabric.routers.len(), 9 * 4);
+    // A worker ends when it has sent all its packets and has got all that are meant for it.
+    let cores = state.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
+    let ended = cores.filter(|core| core.activity.known() == Some(&Activity::Done)).count();
+    assert_eq!(ended, 9);
+    let tables = &state.fabric.tables;
+    let node = |device| FabricNode { mesh: 0, device };
+    let home = tables.iter().find(|tables| tables.tables.node == node(0)).unwrap().at.chip;
+    for (device, hops) in [(1, Some(1)), (2, Some(1)), (3, Some(1)), (4, None), (8, None)] {
+        let routes = fabric_routes(&state, home, node(device));
+        let arrived = routes.iter().find(|route| route.end == RouteEnd::Arrived);
+        assert_eq!(arrived.map(|route| route.hops.len()), hops, "device {device}");
+    }
 }

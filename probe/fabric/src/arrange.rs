@@ -1,4 +1,5 @@
-//! Arranges the chips of a mesh in one row, or in rows and columns.
+//! Arranges the chips of a mesh in one row, or in rows and columns, each of which is a line or ring of its own in
+//! one dimension.
 
 use super::grid::{Edges, Grid};
 use super::{FabricError, FabricMesh};
@@ -28,7 +29,14 @@ pub(super) fn arrange(
     let hint = hint.or(by_coordinates.as_ref());
     let most = most_links(free, chips);
     let requested = planes.map_or((1..=most.max(1)).rev().collect(), |planes| vec![planes]);
+    let lines = hint.and_then(|hint| lines(free, hint, topology));
     let find = |planes: u32| match topology {
+        FabricTopology::Line | FabricTopology::Ring if let Some(lines) = &lines => {
+            match lines.lacking(free, planes) {
+                Some((a, b)) => Err(too_many(free, lines, a, b, planes)),
+                None => Ok(lines.clone()),
+            }
+        }
         FabricTopology::Line => line(mesh, free, chips, hint, planes),
         FabricTopology::Ring => ring(mesh, free, chips, planes),
         FabricTopology::Mesh | FabricTopology::Torus => {
@@ -48,6 +56,23 @@ pub(super) fn arrange(
 fn most_links(free: &FreeLinks, chips: &[ChipId]) -> u32 {
     let pairs = chips.iter().flat_map(|&a| chips.iter().map(move |&b| (a, b)));
     pairs.map(|(a, b)| free.between(a, b).len() as u32).max().unwrap_or(0)
+}
+
+/// Returns the lines or rings of the rows and columns of a mesh that is more than two chips wide and
+/// high: one of all chips would be too long for a packet's route, and would have turns. A ring needs
+/// rows or columns that can be closed.
+fn lines(free: &FreeLinks, hint: &FabricMesh, topology: FabricTopology) -> Option<FabricMesh> {
+    let closings: &[(bool, bool)] = match topology {
+        FabricTopology::Line => &[(false, false)],
+        FabricTopology::Ring => &[(true, true), (true, false), (false, true)],
+        FabricTopology::Mesh | FabricTopology::Torus => &[],
+    };
+    let is_wide = hint.rows > 2 && hint.columns > 2;
+    let closed = |&(closed_rows, closed_columns): &(bool, bool)| {
+        let lines = FabricMesh { closed_rows, closed_columns, ..hint.clone() };
+        (is_wide && lines.lacking(free, 1).is_none()).then_some(lines)
+    };
+    closings.iter().find_map(closed)
 }
 
 fn line(

@@ -70,7 +70,9 @@ pub fn router_launch(
     list("local_edm_xy", &tiles)?;
     let downstream = Direction::ALL.map(|route| {
         let other = plan.router(router.node, route, router.plane);
-        other.filter(|_| route != router.direction).map_or(NONE, |other| xy(other.place.tile))
+        let turns = plan.topology.is_2d() || route == router.direction.opposite();
+        let other = other.filter(|_| turns && route != router.direction);
+        other.map_or(NONE, |other| xy(other.place.tile))
     });
     list("downstream_xy", &downstream)?;
     let fallbacks = plan.fallbacks(router).into_iter().map(|other| xy(other.place.tile));

@@ -4,7 +4,8 @@ use launch::topology::{FreeLinks, Socket};
 use layouts::ChipId;
 use machine::fabric::Direction;
 
-/// The chips of a mesh by device, row after row. A line or a ring is one row.
+/// The chips of a mesh by device, row after row. A line or a ring is one row; of a mesh more than two
+/// chips wide and high, every row and column is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricMesh {
     /// Rows.

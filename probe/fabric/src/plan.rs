@@ -54,11 +54,13 @@ impl fmt::Display for Router {
 
 /// Returns chips and hops of a line or ring that is longer than a packet's route.
 fn too_long(topology: FabricTopology, meshes: &[FabricMesh]) -> Option<(usize, usize)> {
-    let hops = |mesh: &FabricMesh| {
-        if mesh.closed_rows { mesh.columns / 2 } else { mesh.columns.saturating_sub(1) }
+    let lengths = meshes
+        .iter()
+        .flat_map(|mesh| [(mesh.columns, mesh.closed_rows), (mesh.rows, mesh.closed_columns)]);
+    let hops = |(chips, closed): (usize, bool)| {
+        (chips, if closed { chips / 2 } else { chips.saturating_sub(1) })
     };
-    let lengths = meshes.iter().map(|mesh| (mesh.columns, hops(mesh)));
-    lengths.filter(|(_, hops)| !topology.is_2d() && *hops > MOST_HOPS).max()
+    lengths.map(hops).filter(|(_, hops)| !topology.is_2d() && *hops > MOST_HOPS).max()
 }
 
 /// The plan of a fabric.

@@ -124,7 +124,10 @@ impl RandomTraffic {
             let from = dice.below(nodes as u64) as usize;
             let (ahead, (send, bytes)) = match draw.pattern {
                 TrafficPattern::Random => {
-                    let ahead = 1 + dice.below(nodes as u64 - 1) as usize;
+                    let mut ahead = 1 + dice.below(nodes as u64 - 1) as usize;
+                    while self.is_aside(from, (from + ahead) % nodes) {
+                        ahead = 1 + dice.below(nodes as u64 - 1) as usize;
+                    }
                     (ahead, content(load.longest, &mut dice))
                 }
                 TrafficPattern::Far => (nodes / 2, (SendType::Atomic, 0)),
@@ -237,6 +240,15 @@ impl RandomTraffic {
         Ok(true)
     }
 
+    /// Whether a node is on no line or ring of another one of its mesh.
+    fn is_aside(&self, from: usize, to: usize) -> bool {
+        let nodes = self.tables.get(from).zip(self.tables.get(to));
+        nodes.is_some_and(|(from, to)| {
+            let entry = from.intra_mesh.get(usize::from(to.node.device));
+            from.node.mesh == to.node.mesh && entry == Some(&Entry::Absent)
+        })
+    }
+
     /// Returns direction and routing of a packet from one node to another.
     fn route(&self, from: usize, to: usize, dice: &mut Random) -> Option<(Direction, Route)> {
         let tables = self.tables.get(from)?;
@@ -255,9 +267,7 @@ impl RandomTraffic {
         if !same {
             return Some((direction, Route::Tables));
         }
-        let (count, from) = (tables.intra_mesh.len(), usize::from(tables.node.device));
-        let ahead = (usize::from(target.device) + count - from) % count;
-        let hops = if direction == Direction::East { ahead } else { count - ahead } as u8;
+        let hops = self.plan.hops(tables.node, target.device) as u8;
         Some((direction, Route::Hops(hops, hops)))
     }
 }

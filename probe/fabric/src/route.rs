@@ -2,25 +2,27 @@
 //! nearest exit.
 
 use super::FabricPlan;
-use machine::fabric::{Direction, FabricNode};
+use machine::fabric::{Direction, Entry, FabricNode};
 use std::collections::{BTreeMap, VecDeque};
 
 impl FabricPlan {
     /// Returns the next hop to a device of the same mesh: along the row to its column, then along
     /// the column. In a closed row or column it takes the shorter direction, east or south if both
-    /// are equal. None at the destination.
-    pub fn within(&self, from: FabricNode, device: u16) -> Option<Direction> {
-        let mesh = self.mesh_of(from)?;
+    /// are equal. The lines and rings of a mesh have no turns, so that other rows' columns are absent.
+    pub fn within(&self, from: FabricNode, device: u16) -> Entry {
+        let Some(mesh) = self.mesh_of(from) else { return Entry::Absent };
         let (row, column) = mesh.place(usize::from(from.device));
         let (to_row, to_column) = mesh.place(usize::from(device));
         let along = shorter(column, to_column, mesh.columns, mesh.closed_rows);
-        let across = || shorter(row, to_row, mesh.rows, mesh.closed_columns);
-        let ahead =
-            |route: (Direction, Direction), forward| if forward { route.0 } else { route.1 };
-        let row = along.map(|(forward, _)| ahead((Direction::East, Direction::West), forward));
-        row.or_else(|| {
-            across().map(|(forward, _)| ahead((Direction::South, Direction::North), forward))
-        })
+        let across = shorter(row, to_row, mesh.rows, mesh.closed_columns);
+        match (along, across) {
+            (Some(_), Some(_)) if !self.topology.is_2d() => Entry::Absent,
+            (Some((true, _)), _) => Entry::To(Direction::East),
+            (Some((false, _)), _) => Entry::To(Direction::West),
+            (None, Some((true, _))) => Entry::To(Direction::South),
+            (None, Some((false, _))) => Entry::To(Direction::North),
+            (None, None) => Entry::Here,
+        }
     }
 
     /// Returns the hops between two devices of a mesh.
@@ -74,11 +76,17 @@ impl FabricPlan {
     /// Returns the next hop to any chip of the fabric. None at the destination, or if no link leads
     /// there.
     pub fn next_hop(&self, from: FabricNode, to: FabricNode) -> Option<Direction> {
-        if from.mesh == to.mesh {
-            return self.within(from, to.device);
+        let (device, leaves) = if from.mesh == to.mesh {
+            (to.device, None)
+        } else {
+            let (device, direction) = self.exit(from, to.mesh)?;
+            (device, Some(direction))
+        };
+        match self.within(from, device) {
+            Entry::To(direction) => Some(direction),
+            Entry::Here => leaves,
+            Entry::Absent => None,
         }
-        let (device, direction) = self.exit(from, to.mesh)?;
-        Some(self.within(from, device).unwrap_or(direction))
     }
 }
 

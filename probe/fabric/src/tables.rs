@@ -18,11 +18,13 @@ pub fn routing_tables(plan: &FabricPlan) -> Vec<RoutingTables> {
     let next: Vec<_> = (0..plan.meshes.len()).map(|mesh| plan.next_meshes(mesh as u16)).collect();
     let tables = plan.nodes().map(|node| {
         let devices = plan.mesh_of(node).map_or(0, |mesh| mesh.chips.len()) as u16;
-        let intra =
-            (0..devices).map(|device| plan.within(node, device).map_or(Entry::Here, Entry::To));
+        let intra = (0..devices).map(|device| plan.within(node, device));
         let exits: Vec<_> = next.iter().map(|next| plan.exit_over(next, node)).collect();
         let inter = exits.iter().enumerate().map(|(mesh, exit)| match exit {
-            Some((device, leaves)) => Entry::To(plan.within(node, *device).unwrap_or(*leaves)),
+            Some((device, leaves)) => match plan.within(node, *device) {
+                Entry::Here => Entry::To(*leaves),
+                towards => towards,
+            },
             None if mesh == usize::from(node.mesh) => Entry::Here,
             None => Entry::Absent,
         });

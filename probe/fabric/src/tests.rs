@@ -40,8 +40,8 @@ fn all() -> Vec<(String, FabricPlan)> {
     for (name, topologies) in [
         ("n300", &[Line, Mesh][..]),
         ("t3000", &[Line, Ring, Mesh, Torus]),
-        ("galaxy", &[Ring, Mesh]),
-        ("galaxy,cabling=ring", &[Torus]),
+        ("galaxy", &[Line, Ring, Mesh]),
+        ("galaxy,cabling=ring", &[Ring, Torus]),
         ("galaxy,cabling=torus", &[Ring, Mesh, Torus]),
         ("tg", &[Ring, Mesh]),
         ("dual_galaxy", &[Mesh]),
@@ -115,7 +115,6 @@ fn the_shapes_are_those_of_the_machines() {
     let torus = whole("t3000", Torus);
     assert_eq!(shape(&torus), (2, 4, 1));
     assert_eq!((torus.meshes[0].closed_rows, torus.meshes[0].closed_columns), (false, true));
-    assert_eq!(shape(&whole("galaxy", Ring)), (1, 32, 4), "no chip is more than 16 hops away");
     assert_eq!(shape(&whole("galaxy", Mesh)), (4, 8, 4));
     assert_eq!(whole("galaxy", Mesh).routers.len(), 2 * 208);
     let torus = whole("galaxy,cabling=torus", Torus);
@@ -190,8 +189,8 @@ fn what_is_missing_is_named() {
         ("galaxy", planes(Mesh, 0), "planes: a fabric needs one or more"),
         (
             "galaxy",
-            with(Line, &[]),
-            "a line of 32 chips is up to 31 hops long, more than the 16 that a packet's route can hold",
+            with(Line, &[0, 4, 8, 12, 14, 10, 6, 2, 16, 20, 24, 28, 30, 26, 22, 18, 19, 23]),
+            "a line of 18 chips is up to 17 hops long, more than the 16 that a packet's route can hold",
         ),
         (
             "dual_galaxy",
@@ -226,6 +225,27 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
+fn a_galaxy_in_one_dimension_is_a_line_of_each_row_and_column() {
+    use FabricTopology::{Line, Ring};
+    let plan = whole("galaxy", Line);
+    assert_eq!(shape(&plan), (4, 8, 4));
+    assert_eq!(plan.routers.len(), 2 * 208, "as many as in two dimensions");
+    let node = |device| FabricNode { mesh: 0, device };
+    let ways = [1, 7, 8, 24, 0, 9].map(|device| plan.within(node(0), device));
+    let (east, south) = (Entry::To(Direction::East), Entry::To(Direction::South));
+    assert_eq!(ways, [east, east, south, south, Entry::Here, Entry::Absent]);
+    assert_eq!(plan.next_hop(node(9), node(0)), None, "no packet turns");
+    // Rows are rings where they are closed, and columns lines; on a torus all are rings.
+    let ring = whole("galaxy,cabling=ring", Ring);
+    assert_eq!((ring.meshes[0].closed_rows, ring.meshes[0].closed_columns), (true, false));
+    assert_eq!(ring.within(node(0), 7), Entry::To(Direction::West), "over the wrap");
+    let torus = whole("galaxy,cabling=torus", Ring);
+    assert_eq!((torus.meshes[0].closed_rows, torus.meshes[0].closed_columns), (true, true));
+    // What closes nothing stays one ring of all chips.
+    assert_eq!(shape(&whole("galaxy", Ring)), (1, 32, 4), "no chip is more than 16 hops away");
+}
+
+#[test]
 fn the_header_has_room_for_so_many_hops() {
     let (images, _) = images::ImageMap::firmware();
     let line = super::words::RouterImage::of(&images, FabricTopology::Line).unwrap();
@@ -233,7 +253,7 @@ fn the_header_has_room_for_so_many_hops() {
     assert_eq!(most as usize, super::plan::MOST_HOPS);
     let halves =
         FabricRequest { division: Division::Parts(2), ..FabricRequest::new(FabricTopology::Line) };
-    assert_eq!(shape(&plan("galaxy", &halves)), (1, 16, 4), "15 hops each");
+    assert_eq!(shape(&plan("galaxy", &halves)), (4, 4, 4), "lines of 4 each");
 }
 
 #[test]

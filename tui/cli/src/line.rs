@@ -553,7 +553,7 @@ mod tests {
     #[test]
     fn tab_knows_orders_collectives_options_and_values() {
         let list = |text| candidates(text).words;
-        assert_eq!(list("r"), ["run", "resume", "record", "resources", "results"]);
+        assert_eq!(list("r"), ["run", "resume", "record", "resources", "routes", "results"]);
         assert_eq!(list("ru"), ["run"]);
         assert_eq!(list("run all"), ["all-gather", "all-reduce", "all-to-all"]);
         assert_eq!(list("run all-gather --to"), ["--topology"]);

@@ -30,7 +30,7 @@ fn waits(plan: &FabricPlan, dateline: bool) -> BTreeMap<Channel, BTreeSet<Channe
                 }
                 (at, before) = (router.neighbor, Some((router, virtual_channel)));
             }
-            assert_eq!(at, to);
+            assert!(at == to || at == from && plan.next_hop(from, to).is_none());
         }
     }
     waits
@@ -62,6 +62,7 @@ fn without_the_dateline_rings_and_toruses_have_a_circle() {
     for (name, topology) in [
         ("t3000", Ring),
         ("galaxy", Ring),
+        ("galaxy,cabling=torus", Ring),
         ("galaxy,cabling=ring", Torus),
         ("galaxy,cabling=torus", Torus),
     ] {

@@ -157,13 +157,19 @@ pub fn beside(schedules: &[Scheduled], columns: usize) -> Vec<ScheduleLine> {
         for (at, way) in scheduled.schedule.ways.iter().enumerate() {
             let mut table = scheduled.table(way, columns);
             let wide = table.iter().map(width).max().unwrap_or(0);
-            let title = if at == 0 { scheduled.title.as_str() } else { "" };
-            let title: String = title.chars().take(wide.max(columns / 2 - APART)).collect();
-            table.insert(0, vec![(title, ScheduleMark::Head)]);
+            if let [_, _, ..] = schedules {
+                let title = if at == 0 { scheduled.title.as_str() } else { "" };
+                let room = wide.max((columns / 2).saturating_sub(APART));
+                let title: String = title.chars().take(room).collect();
+                table.insert(0, vec![(title, ScheduleMark::Head)]);
+            }
             tables.push(table);
         }
     }
-    let mut lines: Vec<ScheduleLine> = Vec::new();
+    let mut lines: Vec<ScheduleLine> = match schedules {
+        [only] => vec![vec![(only.title.clone(), ScheduleMark::Head)]],
+        _ => Vec::new(),
+    };
     let mut tables = tables.into_iter().peekable();
     while let Some(mut block) = tables.next() {
         let wide = |table: &[ScheduleLine]| table.iter().map(width).max().unwrap_or(0);
@@ -176,7 +182,7 @@ pub fn beside(schedules: &[Scheduled], columns: usize) -> Vec<ScheduleLine> {
                 line.extend(more);
             }
         }
-        if !lines.is_empty() {
+        if lines.len() > 1 {
             lines.push(Vec::new());
         }
         lines.extend(block);
