@@ -210,7 +210,7 @@ fn emulated(words: &str) -> Result<TargetSpec, SpecError> {
 
 fn parse_scene(mesh: &str, settings: &[&str]) -> Result<Scene, SpecError> {
     let mut scene = Scene::new(mesh);
-    let (mut of_fabric, mut given) = (None, BTreeSet::new());
+    let (mut of_fabric, mut of_traffic, mut given) = (None, None, BTreeSet::new());
     for part in settings {
         let Some((key, value)) = part.split_once('=') else {
             return wrong(format!("`{part}` is not a setting of the form key=value"));
@@ -231,16 +231,19 @@ fn parse_scene(mesh: &str, settings: &[&str]) -> Result<Scene, SpecError> {
                 scene.fabric.division = Division::Parts(count(key, value)?);
                 of_fabric = Some(key);
             }
-            "rate" => {
-                let cycles = time(key, value)?;
-                let fits = u32::try_from(cycles).ok().filter(|cycles| *cycles > 0);
-                let why = || SpecError(format!("rate: {value} is not from 1ns to 4294967295ns"));
-                scene.fabric_rate_cycles = fits.ok_or_else(why)?;
+            "rate" => (scene.fabric_rate_cycles, of_fabric) = (word(key, value)?, Some(key)),
+            "timeout" => (scene.packet_timeout_cycles, of_fabric) = (word(key, value)?, Some(key)),
+            "ttl" => {
+                let hops = value.parse().ok().filter(|hops| *hops > 0);
+                let why = || SpecError(format!("ttl: {value} is not from 1 to 255 hops"));
+                (scene.ttl, of_traffic) = (hops.ok_or_else(why)?, Some(key));
                 of_fabric = Some(key);
             }
             "dateline" => (scene.fabric.dateline, of_fabric) = (switch(key, value)?, Some(key)),
             "traffic" => scene.traffic = packets(key, value)?,
-            "pattern" => (scene.pattern, of_fabric) = (pattern(value)?, Some(key)),
+            "pattern" => {
+                (scene.pattern, of_fabric, of_traffic) = (pattern(value)?, Some(key), Some(key));
+            }
             "firmware" => scene.firmware = Some(folder(key, value)?),
             "kernels" => scene.kernels = Some(folder(key, value)?),
             "at" => scene.at_cycles = Some(time(key, value)?),
@@ -250,7 +253,7 @@ fn parse_scene(mesh: &str, settings: &[&str]) -> Result<Scene, SpecError> {
             _ => {
                 return wrong(format!(
                     "`{key}` is not a setting: cabling, host, run, topology, planes, meshes, dateline, traffic, pattern, \
-                     rate, firmware, kernels, at, pace, seed, study or fault"
+                     rate, timeout, ttl, firmware, kernels, at, pace, seed, study or fault"
                 ));
             }
         }
@@ -263,11 +266,17 @@ fn parse_scene(mesh: &str, settings: &[&str]) -> Result<Scene, SpecError> {
         _ if scene.traffic > 0 && !fabrics.contains(&scene.run) => {
             wrong("traffic: requires run=fabric or run=tt-fabric")
         }
-        Some(_) if scene.traffic == 0 && scene.pattern != TrafficPattern::default() => {
-            wrong("pattern: requires traffic=")
-        }
-        _ => kernels_fit(scene.run, scene.kernels.as_deref()).map(|()| scene),
+        _ => match of_traffic.filter(|_| scene.traffic == 0) {
+            Some(key) => wrong(format!("{key}: requires traffic=")),
+            None => kernels_fit(scene.run, scene.kernels.as_deref()).map(|()| scene),
+        },
     }
+}
+
+/// A time of a word of a router's arguments.
+fn word(key: &str, value: &str) -> Result<u32, SpecError> {
+    let cycles = u32::try_from(time(key, value)?).ok().filter(|cycles| *cycles > 0);
+    cycles.ok_or_else(|| SpecError(format!("{key}: {value} is not from 1ns to 4294967295ns")))
 }
 
 /// Parses a simulator. Only settings after the last commas count: a path may contain commas too.
@@ -500,6 +509,9 @@ mod tests {
             ("emulator:n300,run=fabric,planes=0", "planes: `0` is not a number from 1 to 65535"),
             ("emulator:n300,topology=line", "topology: requires run=fabric"),
             ("emulator:n300,run=fabric,pattern=far", "pattern: requires traffic="),
+            ("emulator:n300,run=fabric,ttl=4", "ttl: requires traffic="),
+            ("emulator:n300,run=fabric,traffic=3,ttl=0", "ttl: 0 is not from 1 to 255 hops"),
+            ("emulator:n300,timeout=1ms", "timeout: requires run=fabric"),
             ("emulator:n300,traffic=3", "traffic: requires run=fabric or run=tt-fabric"),
             ("emulator:n300,run=tt-fabric", "run=tt-fabric requires kernels=<folder>"),
             ("emulator:n300,run=tt-fabric,kernels=", "kernels: the folder is missing"),

@@ -145,7 +145,7 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 &[char('/')],
                 Action::Find,
                 ALL,
-                "filter rows (state=held chip=3 rate<1M still>10ms -idle), find a waypoint, go to an address or a line",
+                "filter rows (state=held chip=3 rate<1M still>10ms -idle), find a waypoint, go to an address or a line, end a path at a node",
             ),
             bind(
                 &[char('!')],

@@ -37,6 +37,7 @@ mod picture;
 mod place;
 mod program;
 mod pulse;
+mod route;
 mod routes;
 mod screen;
 mod selection;

@@ -6,7 +6,7 @@ pub use crate::lens::Lens;
 use crate::lens::Shades;
 pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, RoutesPane, Screen, Zoom};
 use crate::pulse::{BusyChips, Pulse};
-use crate::routes::Route;
+use crate::route::Route;
 use crate::table::{Cell, Filter, Rank, Row, Value};
 pub use crate::table::{Shows, Table};
 use crate::theme::Theme;

@@ -3,41 +3,14 @@
 
 use crate::lists;
 use crate::model::{Model, RoutesPane, Screen};
+use crate::route::Route;
 use console::fabric::{self, FabricPart};
 use console::run::Scheduled;
 use console::run::schedule::{ScheduleLine, beside};
 use decode::inspect::fabric_routes;
-use decode::state::{FabricRoute, LinkState, MeshState, PacketState, TablesState};
-use layouts::{ChipId, EthId, NocXy};
+use decode::state::{LinkState, MeshState, PacketState, TablesState};
+use layouts::{ChipId, NocXy};
 use machine::fabric::FabricNode;
-use std::collections::BTreeSet;
-
-/// A path, in each routing plane.
-#[derive(Clone, Debug)]
-pub(crate) struct Route {
-    /// Where it begins.
-    pub(crate) from: ChipId,
-    /// The packet that goes it, if it is that of one.
-    pub(crate) packet: Option<PacketState>,
-    /// Its end, and the routes to it; or why there are none.
-    pub(crate) found: Result<(FabricNode, Vec<FabricRoute>), String>,
-    /// The tiles that it touches.
-    tiles: BTreeSet<(ChipId, NocXy)>,
-    /// The ends that send.
-    sends: BTreeSet<EthId>,
-}
-
-impl Default for Route {
-    fn default() -> Self {
-        Self {
-            from: ChipId(0),
-            packet: None,
-            found: Err(String::new()),
-            tiles: BTreeSet::new(),
-            sends: BTreeSet::new(),
-        }
-    }
-}
 
 /// Finds the path again, if the screen shows one.
 pub(crate) fn settle(model: &mut Model) {

@@ -136,6 +136,8 @@ fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
     check(&mut model, "n", "path from chip 0 to M0D1");
     check(&mut model, "n", "oldest packet: #41 of M0D0");
     check(&mut model, "Nl", "path from chip 1 to M0D1");
+    check(&mut model, "/0<enter>", "path from chip 1 to M0D0 (chip 0)");
+    check(&mut model, "/M0<enter>", "'M0' is not");
     check(&mut model, "<tab>", "chip 1  M0D1  row 0 column 1");
     assert!(model.read_set().fabric_tables);
     check(&mut model, "<tab>", "schedule: none yet");

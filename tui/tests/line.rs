@@ -7,16 +7,17 @@
 use crate::common;
 use crate::keys;
 
-use collectives::Stage;
+use collectives::{Op, Request, Stage, compile};
 use common::{TAKEN, snapshot};
 use console::feed::MeshSnapshot;
 use console::halted::{CoreCommand, HeldCore, Pause};
-use console::run::{Board, Going, MachineOrder, Measured, Sheet, SheetState};
+use console::run::{Board, Going, MachineOrder, Measured, Scheduled, Sheet, SheetState};
 use images::SourceLine;
 use images::code::Instruction;
 use keys::{SIZES, golden, model, picture, press};
 use launch::debugging::{Watched, Watchpoint};
 use layouts::{ChipId, CoreId};
+use machine::target::Mesh;
 use std::sync::Arc;
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
@@ -356,4 +357,24 @@ fn rows_are_filtered_as_the_filter_is_typed() {
     press(&mut model, "/speed>3<enter>");
     let refused = picture(&model);
     assert!(refused.contains("no field is called speed: state, a, wayp, ab"), "{refused}");
+}
+
+#[test]
+fn the_schedules_of_the_last_collectives_are_beside_each_other() {
+    let mut model = running((80, 24));
+    let asked = press(&mut model, ":run all-gather --schedule<enter>");
+    let schedule = |it: &Command| matches!(it, Command::Order(MachineOrder::Schedule(_)));
+    assert_eq!((asked.iter().filter(|it| schedule(it)).count(), model.screen), (1, Screen::Routes));
+    assert!(picture(&model).contains("schedule: none yet"));
+    let mesh = Mesh::from_descriptor(&workloads::scene::described("n300", "n300").unwrap());
+    let scheduled = |op: Op| {
+        let program = compile(&mesh, &Request::new(op, 4096)).unwrap();
+        Scheduled::new(op.name().to_owned(), &program, &mesh)
+    };
+    let schedules = vec![scheduled(Op::AllGather), scheduled(Op::ReduceScatter)];
+    update(&mut model, with(Board { schedules, ..Board::default() }, 1));
+    let picture = picture(&model);
+    let line =
+        |words: [&str; 2]| picture.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(line(["all-gather", "reduce-scatter"]) && line(["0 (chip 0)  0", "1:1"]), "{picture}");
 }

@@ -3,7 +3,7 @@
 
 use super::busy::open;
 use super::{case, instructions, memory_mib, timed};
-use fabric::random::{Draw, RandomTraffic, TrafficPattern};
+use fabric::random::{Draw, RandomTraffic, TTL, TrafficPattern};
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings};
 use launch::{Firmware, Operation, boot_tensix};
 use machine::fabric::FabricTopology;
@@ -50,7 +50,7 @@ pub(crate) fn one(name: &str, threads: usize) {
     };
     measure("idle");
     let (pattern, mux_percent) = (TrafficPattern::Random, 0);
-    let draw = Draw { seed: 1, packets: PACKETS, pattern, mux_percent };
+    let draw = Draw { seed: 1, packets: PACKETS, pattern, ttl: TTL, mux_percent };
     let load = random.draw(&images, draw).unwrap();
     for stage in random.launch(&mut images, &load, 1).unwrap() {
         Operation::finish_all(stage, &mut target).unwrap();

@@ -16,8 +16,8 @@ use machine::target::Mesh;
 /// Most payloads have at most this size; one in [`LONG_ONE_IN`] fills a slot.
 const SHORT_BYTES: u32 = 512;
 const LONG_ONE_IN: u64 = 8;
-/// Time to live of every packet.
-const TTL: u8 = 64;
+/// Time to live of packets, in hops, unless another one is wanted.
+pub const TTL: u8 = 64;
 /// Slots of a mux's channel.
 const MUX_SLOTS: u32 = 4;
 
@@ -59,6 +59,8 @@ pub struct Draw {
     pub packets: u64,
     /// The pattern of senders and receivers.
     pub pattern: TrafficPattern,
+    /// Time to live of every packet, in hops: the receiver of one that expires waits for it.
+    pub ttl: u8,
     /// Percentage of workers behind muxes.
     pub mux_percent: u64,
 }
@@ -133,13 +135,14 @@ impl RandomTraffic {
                 TrafficPattern::Far => (nodes / 2, (SendType::Atomic, 0)),
             };
             let to = (from + ahead) % nodes;
-            if self.send(&mut load, &mut dice, (from, to), send, bytes)? {
+            if self.send(&mut load, &mut dice, (from, to), (send, bytes, draw.ttl))? {
                 open[from][to] = !send.counts();
             }
         }
         for (from, open) in open.iter().enumerate() {
             for (to, _) in open.iter().enumerate().filter(|(_, open)| **open) {
-                self.send(&mut load, &mut dice, (from, to), SendType::Atomic, 0)?;
+                let last = (SendType::Atomic, 0, draw.ttl);
+                self.send(&mut load, &mut dice, (from, to), last)?;
             }
         }
         Ok(load)
@@ -228,12 +231,11 @@ impl RandomTraffic {
         load: &mut PacketLoad,
         dice: &mut Random,
         (from, to): (usize, usize),
-        send: SendType,
-        bytes: u32,
+        (send, bytes, ttl): (SendType, u32, u8),
     ) -> Result<bool, ControlError> {
         let Some((direction, route)) = self.route(from, to, dice) else { return Ok(false) };
         let Some(connection) = load.connections[from][direction.index()] else { return Ok(false) };
-        let (ttl, control, arrives) = (TTL, false, true);
+        let (control, arrives) = (false, true);
         let shipment = PacketSpec { connection, send, bytes, ttl, route, control, arrives };
         load.traffic.send(load.ids[from], &[load.ids[to]], shipment)?;
         load.packets += 1;

@@ -14,7 +14,7 @@ pub mod tt_fabric;
 use access::bar_target::BarTarget;
 pub use describe::described;
 use emulator::HistoryLimits;
-use fabric::random::{Draw, RandomTraffic, TrafficPattern};
+use fabric::random::{Draw, RandomTraffic, TTL, TrafficPattern};
 use fabric::{Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings};
 use firmware::FirmwareFolder;
 use images::ImageMap;
@@ -125,6 +125,10 @@ pub struct Scene {
     pub fabric: FabricRequest,
     /// Cycles between two rate reports of each router of the fabric; 0: no reports.
     pub fabric_rate_cycles: u32,
+    /// Cycles after which routers drop a packet at the head of a channel; 0: never.
+    pub packet_timeout_cycles: u32,
+    /// Time to live of random packets, in hops.
+    pub ttl: u8,
     /// Number of random packets that workers send each other over the fabric, drawn by the seed; of
     /// a fabric of tt-metal's kernels, the number that each of its workers sends.
     pub traffic: u64,
@@ -161,6 +165,8 @@ impl Scene {
             run: None,
             fabric: FabricRequest::new(FabricTopology::Mesh),
             fabric_rate_cycles: 0,
+            packet_timeout_cycles: 0,
+            ttl: TTL,
             traffic: 0,
             pattern: TrafficPattern::default(),
             tiles: None,
@@ -311,6 +317,7 @@ impl Scene {
         if let Some(plan) = fabric {
             let settings = FabricSettings {
                 rate_interval_cycles: self.fabric_rate_cycles,
+                packet_timeout_cycles: self.packet_timeout_cycles,
                 ..FabricSettings::default()
             };
             let mut fabric = Fabric::new(plan.clone(), settings);
@@ -345,8 +352,8 @@ impl Scene {
             return Ok(());
         }
         let random = RandomTraffic::new(target.mesh(), plan)?;
-        let Self { seed, traffic: packets, pattern, .. } = *self;
-        let draw = Draw { seed, packets, pattern, mux_percent: 0 };
+        let Self { seed, traffic: packets, pattern, ttl, .. } = *self;
+        let draw = Draw { seed, packets, pattern, ttl, mux_percent: 0 };
         let load = random.draw(images, draw)?;
         for stage in random.launch(images, &load, 1)? {
             Operation::finish_all(stage, target)?;

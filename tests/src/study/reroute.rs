@@ -10,7 +10,7 @@ pub use table::STUDY;
 use super::traffic::{self, STEP_CYCLES};
 use access::bar_target::BarTarget;
 use collectives::{FabricOptions, Op, Program, Request, Run, RunSettings, Transport, compile_over};
-use fabric::random::{Draw, TrafficPattern};
+use fabric::random::{Draw, TTL, TrafficPattern};
 use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
 use images::ImageMap;
 use launch::ControlError;
@@ -169,7 +169,7 @@ fn random_packets(
     let mut rounds = Vec::new();
     for seed in seed..seed + seeds {
         let before = sent(&mut bench.target, &bench.images, &plan)?;
-        let healthy = bench.round(Draw { seed, packets, pattern, mux_percent })?;
+        let healthy = bench.round(Draw { seed, packets, pattern, ttl: TTL, mux_percent })?;
         let links = links(&plan, &sent(&mut bench.target, &bench.images, &plan)?, &before);
         let mut dice = Random(seed);
         let outages: Option<Vec<Outage>> = (0..=dice.below(MOST_OUTAGES))
@@ -178,7 +178,7 @@ fn random_packets(
         let outages = outages.ok_or_else(no_fallback)?;
         let [rerouted, resent] = settled_counters(&mut bench.target, &bench.images, &plan)?;
         bench.faults = outages.iter().map(Outage::fault).collect();
-        let found = bench.round(Draw { seed, packets, pattern, mux_percent })?;
+        let found = bench.round(Draw { seed, packets, pattern, ttl: TTL, mux_percent })?;
         let ended = found.unfinished == 0;
         let after = settled_counters(&mut bench.target, &bench.images, &plan)?;
         let round = RerouteRound {

@@ -4,7 +4,7 @@
 mod table;
 
 use access::bar_target::BarTarget;
-use fabric::random::{Draw, PacketLoad, RandomTraffic, TrafficPattern};
+use fabric::random::{Draw, PacketLoad, RandomTraffic, TTL, TrafficPattern};
 use fabric::traffic::WorkerId;
 use fabric::traffic_outcome::TrafficOutcome;
 use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
@@ -90,7 +90,7 @@ pub fn study(
     let mut rounds = Vec::new();
     for seed in setup.seed..setup.seed + setup.seeds {
         let TrafficStudy { packets, pattern, mux_percent, .. } = *setup;
-        let round = bench.round(Draw { seed, packets, pattern, mux_percent })?;
+        let round = bench.round(Draw { seed, packets, pattern, ttl: TTL, mux_percent })?;
         report(&round);
         let ended = round.unfinished == 0;
         rounds.push(round);

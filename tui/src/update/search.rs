@@ -14,7 +14,7 @@ use decode::state::TileState;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use ratatui::text::Line;
 
-/// `/`: filters links or words, finds a tile, goes to an address in the memory pane.
+/// `/`: filters links or words, finds a tile, goes to an address in the memory pane, ends a path.
 pub(super) fn find(model: &mut Model, text: &str) {
     match model.screen {
         _ if model.help.is_some() => find_line(model, text),
@@ -23,6 +23,11 @@ pub(super) fn find(model: &mut Model, text: &str) {
             find_tile(model, true);
         }
         Screen::Core if model.core_pane == CorePane::Memory => goto_in_tile(model, text),
+        Screen::Routes if text.is_empty() => model.path_to = None,
+        Screen::Routes => match text.parse() {
+            Ok(to) => model.path_to = Some(to),
+            Err(why) => model.notice = Some(why),
+        },
         Screen::Core => {
             filter(model, text);
             let count = model.words().len();

@@ -4,7 +4,8 @@
 use super::map::{self, Map};
 use super::pane::titled;
 use crate::model::{Model, RoutesPane};
-use crate::routes::{self, Route};
+use crate::route::Route;
+use crate::routes;
 use console::fabric;
 use console::reading::short;
 use console::run::schedule::ScheduleMark;

@@ -67,6 +67,8 @@ facts! {
         local_sync: u64 = at.names.pointed("edm_local_sync_ptr_addr", 0),
         /// Number of routers of its chip, from its arguments.
         local_routers: u64 = at.at("args.num_local_edms"),
+        /// Cycles after which it drops a packet at the head of a channel; 0: never.
+        packet_timeout_cycles: u64 = at.at("args.packet_timeout_cycles"),
         /// The link that it uses; 0: its own.
         link: Code = at.at("link"),
         /// Number of changes of link.

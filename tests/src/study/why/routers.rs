@@ -5,7 +5,7 @@ use super::ground::{ANY, Bed, Ground, Meshes, STEP_CYCLES, erisc, link_root};
 use super::ring::without;
 use super::{Severity, Truth};
 use diagnosis::{Condition, Place as Root};
-use fabric::random::{Draw, RandomTraffic, TrafficPattern};
+use fabric::random::{Draw, RandomTraffic, TTL, TrafficPattern};
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, Router, router_image};
 use launch::{Firmware, Operation, boot_tensix, constant_of};
 use machine::fabric::FabricTopology;
@@ -142,7 +142,13 @@ impl Routed {
         let boots: Vec<Operation> = boots.collect::<Result<_, _>>()?;
         Operation::finish_all(boots, &mut bed.target)?;
         let packets = load.packets * plan.nodes().count() as u64;
-        let draw = Draw { seed: bed.dice.next(), packets, pattern: load.pattern, mux_percent: 0 };
+        let draw = Draw {
+            seed: bed.dice.next(),
+            packets,
+            pattern: load.pattern,
+            ttl: TTL,
+            mux_percent: 0,
+        };
         let mut drawn = random.draw(&bed.images, draw)?;
         for &id in &drawn.ids.clone() {
             let interval = bed.between(load.interval_cycles / 2, load.interval_cycles + 1);

@@ -3,6 +3,7 @@
 use super::channels::head;
 use crate::glyph::Glyphs;
 use crate::reading::short;
+use crate::words;
 use decode::state::{Actor, HeadState, MeshState, RouterState};
 use images::Reading;
 use images::fabric::{Code, Enumerator, Heartbeat, HeartbeatWriter, Unknown};
@@ -77,6 +78,7 @@ pub fn router_text(mesh: &MeshState, router: &RouterState) -> String {
             ("state", name(&facts.state)),
             ("command", name(&facts.command)),
             ("termination", code(&facts.termination)),
+            ("packet time-out", facts.packet_timeout_cycles.known().map(|cycles| timeout(*cycles))),
         ],
         vec![
             ("postcode", code(&facts.postcode)),
@@ -99,6 +101,10 @@ pub fn router_text(mesh: &MeshState, router: &RouterState) -> String {
     ];
     let lines = lines.map(known).into_iter().filter(|line| !line.is_empty());
     stage_text(mesh, router) + &lines.map(|line| line + "\n").collect::<String>()
+}
+
+fn timeout(cycles: u64) -> String {
+    if cycles == 0 { "none".to_owned() } else { words::cycles(cycles) }
 }
 
 /// The known of these facts, with their names, in a line.
