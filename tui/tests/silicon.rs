@@ -92,6 +92,32 @@ fn looking_changes_nothing_on_one_chip_or_eight() {
 }
 
 #[test]
+fn what_the_kernel_tells_of_a_card_is_read_without_opening_it() {
+    let Some(run) = run("wh_x2", &["--expect-read-only"], &["--json", "devices"]) else { return };
+    // The heartbeat of the vendor's simulator stands still.
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert_eq!(run.count("accesses"), 0, "{}", run.summary);
+    assert!(!run.trace.contains("open "), "{}", run.trace);
+    let answer = json(&run);
+    crate::schemas::conforms(&["devices"], &answer);
+    let card = &answer["cards"][0];
+    let told = |name: &str| card[name].clone();
+    assert_eq!(told("board"), "n300");
+    assert_eq!((told("aiclk_mhz"), told("arcclk_mhz")), (1000.into(), 540.into()));
+    assert_eq!((told("heartbeat"), told("heartbeat_moved")), (1.into(), false.into()));
+    assert_eq!(card["firmware"]["bundle"], "18.4.0.0");
+    assert!(card["gaps"].to_string().contains("hwmon"), "{card}");
+    let script = "exec 3<>/dev/tenstorrent/0; \"$0\" devices";
+    let Some(run) = run_program("wh_x2", &[], &["sh", "-c", script, BINARY]) else { return };
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.out.contains("sh -c exec 3<>"), "{}", run.out);
+    assert!(run.out.contains("heartbeat: it did not move within 200 ms"), "{}", run.out);
+    let watched = ["timeout", "5", BINARY, "devices", "--watch=100ms"];
+    let Some(run) = run_program("wh", &[], &watched) else { return };
+    assert!(run.out.lines().count() >= 3, "{}", run.out);
+}
+
+#[test]
 fn each_request_to_a_far_chip_is_made_under_the_lock() {
     let Some(run) = run("wh_x2", &[], &["links"]) else { return };
     let (mut held, mut requests) = (false, 0);

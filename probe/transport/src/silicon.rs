@@ -11,10 +11,12 @@
 //! * `kmd` encodes requests, and has the traits that a test double implements.
 //! * `os`, `mapping` and `sigbus` touch the system; all `unsafe` is there.
 //! * `device` is one open device with its windows, `bar` all of them as a [`machine::bar::Bar`].
-//! * `holders` lists the processes that have a device open, `host` what is known of the cards without
-//!   opening one.
+//! * `cards` reads what the kernel tells of the cards without opening one, `holders` the processes
+//!   that have one open, `host` whether this host is set up for them.
 
+mod attribute;
 mod bar;
+pub mod cards;
 mod device;
 mod error;
 mod holders;

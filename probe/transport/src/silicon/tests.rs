@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod double;
+pub(super) mod root;
 
 use super::bar::SiliconBar;
 use super::error::DeviceError;
