@@ -118,6 +118,20 @@ fn what_the_kernel_tells_of_a_card_is_read_without_opening_it() {
 }
 
 #[test]
+fn a_device_is_closed_between_looks_that_are_seconds_apart() {
+    let watched = |every| {
+        let words = ["timeout", "9", BINARY, "--target", "silicon", "read", "0:9-6:0x210", every];
+        run_program("wh", &["--expect-read-only"], &words)
+    };
+    let Some(run) = watched("--watch=5s") else { return };
+    assert!(run.out.lines().count() >= 2, "{} {}", run.out, run.stderr);
+    let opens = |run: &Run| run.trace.lines().filter(|line| line.starts_with("open ")).count();
+    assert!(opens(&run) >= 2, "{}", run.trace);
+    let Some(run) = watched("--watch=1s") else { return };
+    assert!(run.out.lines().count() >= 2 && opens(&run) == 1, "{}", run.trace);
+}
+
+#[test]
 fn each_request_to_a_far_chip_is_made_under_the_lock() {
     let Some(run) = run("wh_x2", &[], &["links"]) else { return };
     let (mut held, mut requests) = (false, 0);

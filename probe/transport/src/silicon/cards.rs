@@ -3,6 +3,7 @@
 
 use super::attribute::line;
 use super::holders::Processes;
+use super::identity::Identity;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -114,6 +115,17 @@ pub fn cards(root: &Path) -> Vec<Card> {
     numbers(root).into_iter().map(|number| card(root, number)).collect()
 }
 
+/// Tells by what a card is known again; nothing if it has no heartbeat, as before tt-kmd 2.7.
+pub(super) fn identity(root: &Path, number: u16) -> Option<Identity> {
+    let mut from = Attributes::of(root, number);
+    Some(Identity {
+        heartbeat: from.number("tt_heartbeat")?,
+        pci: from.pci(),
+        serial: from.text("tt_serial"),
+        asic_id: from.text("tt_asic_id"),
+    })
+}
+
 /// Returns the heartbeats of the cards that have one.
 pub fn heartbeats(root: &Path) -> BTreeMap<u16, i64> {
     let beat = |number| Some((number, Attributes::of(root, number).number("tt_heartbeat")?));
@@ -130,13 +142,12 @@ pub(super) fn numbers(root: &Path) -> Vec<u16> {
     numbers
 }
 
-fn card(root: &Path, number: u16) -> Card {
+/// Returns what is known of the card with this number.
+pub fn card(root: &Path, number: u16) -> Card {
     let mut from = Attributes::of(root, number);
-    let device = fs::canonicalize(from.folder.join("device")).ok();
-    let pci = device.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     let mut card = Card {
         number,
-        pci,
+        pci: from.pci(),
         board: from.text("tt_card_type"),
         serial: from.text("tt_serial"),
         asic_id: from.text("tt_asic_id"),
@@ -202,6 +213,12 @@ impl Attributes {
     fn of(root: &Path, number: u16) -> Self {
         let folder = root.join(CLASS).join(format!("tenstorrent!{number}"));
         Self { folder, gaps: Vec::new(), none: true }
+    }
+
+    /// The PCI address of the card.
+    fn pci(&self) -> Option<String> {
+        let device = fs::canonicalize(self.folder.join("device")).ok()?;
+        Some(device.file_name()?.to_string_lossy().into_owned())
     }
 
     fn gap(&mut self, what: &str, why: &str) {

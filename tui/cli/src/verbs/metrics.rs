@@ -10,8 +10,11 @@ use crate::verb::{Ask, Pages, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use diagnosis::Health;
+use machine::target::TargetBus;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::time::{Duration, Instant};
+use transport::silicon::cards::card;
 
 /// Print the counts of the links and the verdict as OpenMetrics, or serve them.
 #[derive(clap::Args, Debug)]
@@ -57,7 +60,12 @@ impl Verb for MetricsArguments {
             let fresh = last.take().filter(|(taken, _)| taken.elapsed() < LEAST_APART);
             let (at, text) = match fresh {
                 Some(fresh) => fresh,
-                None => (Instant::now(), taken(&mut machine, target, over)?.0),
+                None => {
+                    let text = taken(&mut machine, target, over).map(|taken| taken.0);
+                    // The next scrape is seconds away.
+                    machine.give_back();
+                    (Instant::now(), text?)
+                }
             };
             last = Some((at, text.clone()));
             Ok(text)
@@ -75,7 +83,10 @@ fn taken(machine: &mut Machine, target: &Opening, over: u64) -> Result<(String, 
     if let Some(gone) = end_of_all(&last.snapshot) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    let text = text::of(&last.state, &watched.diagnosis, watched.transactions)?;
+    let numbers = machine.target().bus().map_or_else(Vec::new, TargetBus::cards);
+    let cards = numbers.into_iter().map(|(chip, number)| (chip, card(Path::new("/"), number)));
+    let cards: Vec<_> = cards.collect();
+    let text = text::of(&last.state, &watched.diagnosis, watched.transactions, &cards)?;
     let outcome = Outcome::of(Health::of(&watched.diagnosis), !last.state.gaps.is_empty());
     Ok((text, outcome))
 }
