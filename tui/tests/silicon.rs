@@ -107,6 +107,17 @@ fn what_the_kernel_tells_of_a_card_is_read_without_opening_it() {
     assert_eq!((told("heartbeat"), told("heartbeat_moved")), (1.into(), false.into()));
     assert_eq!(card["firmware"]["bundle"], "18.4.0.0");
     assert!(card["gaps"].to_string().contains("hwmon"), "{card}");
+    // The driver's double and ARC itself tell the same.
+    let Some(arc) = self::run("wh_x2", &["--expect-read-only"], &["--json", "devices", "--arc"])
+    else {
+        return;
+    };
+    let chips = json(&arc)["chips"].clone();
+    for name in ["board", "aiclk_mhz", "axiclk_mhz", "arcclk_mhz", "heartbeat", "asic_id"] {
+        assert_eq!(chips[0][name], card[name], "{name}");
+    }
+    assert_eq!(chips[0]["firmware"], card["firmware"]);
+    assert_eq!(chips[1]["temperature_millicelsius"]["now"], 40_000, "the far chip: {chips}");
     let script = "exec 3<>/dev/tenstorrent/0; \"$0\" devices";
     let Some(run) = run_program("wh_x2", &[], &["sh", "-c", script, BINARY]) else { return };
     assert_eq!(run.code, 1, "{}", run.stderr);

@@ -333,7 +333,7 @@ impl TargetBus for BarTarget {
         let bus = &mut self.access.bus;
         let card = |(chip, route): (&ChipId, &Route)| match route {
             Route::Pcie(device) => Some((*chip, bus.card(*device)?)),
-            _ => None,
+            Route::Queue { .. } => None,
         };
         self.routes.iter().filter_map(card).collect()
     }

@@ -97,9 +97,11 @@ fn repeat<V: Verb>(
         return Err(Failure::Usage(format!("--watch is for {}", names.join(", "))));
     }
     let cycles = amount::time("--watch", every).map_err(Failure::Usage)?;
-    while V::WATCH == Watches::RepeatsOnHost {
-        verb.run(target, style)?;
-        std::thread::sleep(Duration::from_nanos(cycles));
+    if V::WATCH == Watches::RepeatsOnHost {
+        loop {
+            verb.run(target, style)?;
+            std::thread::sleep(Duration::from_nanos(cycles));
+        }
     }
     keep_open();
     if open(target)?.session().file().is_some() {

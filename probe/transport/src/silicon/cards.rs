@@ -28,18 +28,30 @@ const ALL_ONES: [&str; 9] = [
     "ffffffffffffffff",
 ];
 
-/// A card, as far as the kernel tells of it. What is missing is among the gaps.
+/// A card, as far as the kernel knows it. What is missing is among the gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Card {
     /// The number of its device file.
     pub number: u16,
     /// Its PCI address, such as `0000:01:00.0`.
     pub pci: Option<String>,
+    /// What ARC firmware tells.
+    #[serde(flatten)]
+    pub telemetry: Telemetry,
+    /// The other processes that have the device open.
+    pub holders: Vec<Opener>,
+    /// What is missing, and why.
+    pub gaps: Vec<CardGap>,
+}
+
+/// What ARC firmware tells of a chip.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Telemetry {
     /// Its board, such as `n300`.
     pub board: Option<String>,
     /// The id of the board, in hexadecimal digits.
     pub serial: Option<String>,
-    /// The id of the chip with PCIe, in hexadecimal digits.
+    /// The id of the chip, in hexadecimal digits.
     pub asic_id: Option<String>,
     /// The versions of its firmware.
     pub firmware: Versions,
@@ -59,10 +71,6 @@ pub struct Card {
     pub current_milliamperes: Sensor,
     /// The voltage of the core supply, in millivolts.
     pub voltage_millivolts: Sensor,
-    /// The other processes that have the device open.
-    pub holders: Vec<Opener>,
-    /// What is missing, and why.
-    pub gaps: Vec<CardGap>,
 }
 
 /// The versions of a card's firmware.
@@ -145,26 +153,7 @@ pub(super) fn numbers(root: &Path) -> Vec<u16> {
 /// Returns what is known of the card with this number.
 pub fn card(root: &Path, number: u16) -> Card {
     let mut from = Attributes::of(root, number);
-    let mut card = Card {
-        number,
-        pci: from.pci(),
-        board: from.text("tt_card_type"),
-        serial: from.text("tt_serial"),
-        asic_id: from.text("tt_asic_id"),
-        firmware: Versions {
-            bundle: from.text("tt_fw_bundle_ver"),
-            arc: from.text("tt_arc_fw_ver"),
-            ethernet: from.text("tt_eth_fw_ver"),
-            m3_application: from.text("tt_m3app_fw_ver"),
-            m3_bootloader: from.text("tt_m3bl_fw_ver"),
-            tt_flash: from.text("tt_ttflash_ver"),
-        },
-        aiclk_mhz: from.number("tt_aiclk"),
-        axiclk_mhz: from.number("tt_axiclk"),
-        arcclk_mhz: from.number("tt_arcclk"),
-        heartbeat: from.number("tt_heartbeat"),
-        ..Card::default()
-    };
+    let mut card = Card { number, pci: from.pci(), telemetry: from.telemetry(), ..Card::default() };
     if from.none {
         let why = "the driver has none of this card: ARC firmware does not report, has not done so \
                    yet (it may take two minutes), or tt-kmd is older than 1.28";
@@ -176,10 +165,10 @@ pub fn card(root: &Path, number: u16) -> Card {
     match monitor(&from.folder) {
         Some(folder) => {
             let mut monitor = Attributes { folder, gaps: Vec::new(), none: true };
-            card.temperature_millicelsius = monitor.sensor("temp1");
-            card.power_microwatts = monitor.sensor("power1");
-            card.current_milliamperes = monitor.sensor("curr1");
-            card.voltage_millivolts = monitor.sensor("in0");
+            card.telemetry.temperature_millicelsius = monitor.sensor("temp1");
+            card.telemetry.power_microwatts = monitor.sensor("power1");
+            card.telemetry.current_milliamperes = monitor.sensor("curr1");
+            card.telemetry.voltage_millivolts = monitor.sensor("in0");
             from.gaps.append(&mut monitor.gaps);
         }
         None => from.gap("hwmon", "the driver has no monitor of this card"),
@@ -241,6 +230,28 @@ impl Attributes {
         };
         self.gap(name, &why);
         None
+    }
+
+    /// What the driver's own attributes tell: all but the sensors.
+    fn telemetry(&mut self) -> Telemetry {
+        Telemetry {
+            board: self.text("tt_card_type"),
+            serial: self.text("tt_serial"),
+            asic_id: self.text("tt_asic_id"),
+            firmware: Versions {
+                bundle: self.text("tt_fw_bundle_ver"),
+                arc: self.text("tt_arc_fw_ver"),
+                ethernet: self.text("tt_eth_fw_ver"),
+                m3_application: self.text("tt_m3app_fw_ver"),
+                m3_bootloader: self.text("tt_m3bl_fw_ver"),
+                tt_flash: self.text("tt_ttflash_ver"),
+            },
+            aiclk_mhz: self.number("tt_aiclk"),
+            axiclk_mhz: self.number("tt_axiclk"),
+            arcclk_mhz: self.number("tt_arcclk"),
+            heartbeat: self.number("tt_heartbeat"),
+            ..Telemetry::default()
+        }
     }
 
     fn number(&mut self, name: &str) -> Option<i64> {
@@ -332,25 +343,27 @@ mod tests {
         let card = Card {
             number: 3,
             pci: known("0000:41:00.0"),
-            board: known("n300"),
-            serial: known("01000146118320AE"),
-            asic_id: known("00000000DEADBEEF"),
-            firmware: Versions {
-                bundle: known("18.4.0.0"),
-                arc: known("2.35.0.0"),
-                ethernet: known("6.14.0"),
-                m3_application: known("5.9.0.0"),
-                m3_bootloader: known("129.2.0.0"),
-                tt_flash: known("3.1.0.0"),
+            telemetry: Telemetry {
+                board: known("n300"),
+                serial: known("01000146118320AE"),
+                asic_id: known("00000000DEADBEEF"),
+                firmware: Versions {
+                    bundle: known("18.4.0.0"),
+                    arc: known("2.35.0.0"),
+                    ethernet: known("6.14.0"),
+                    m3_application: known("5.9.0.0"),
+                    m3_bootloader: known("129.2.0.0"),
+                    tt_flash: known("3.1.0.0"),
+                },
+                aiclk_mhz: Some(1000),
+                axiclk_mhz: Some(900),
+                arcclk_mhz: Some(540),
+                heartbeat: Some(2_779_096_501),
+                temperature_millicelsius: sensor(40_500, 75_000),
+                power_microwatts: sensor(12_000_000, 85_000_000),
+                current_milliamperes: sensor(9_000, 160_000),
+                voltage_millivolts: sensor(750, 950),
             },
-            aiclk_mhz: Some(1000),
-            axiclk_mhz: Some(900),
-            arcclk_mhz: Some(540),
-            heartbeat: Some(2_779_096_501),
-            temperature_millicelsius: sensor(40_500, 75_000),
-            power_microwatts: sensor(12_000_000, 85_000_000),
-            current_milliamperes: sensor(9_000, 160_000),
-            voltage_millivolts: sensor(750, 950),
             holders: vec![
                 opener(0, None),
                 opener(20, Some("python3 -m train")),
@@ -390,8 +403,9 @@ tt_heartbeat: not there: driver or firmware is too old for it
 power1_input: it is all ones: the chip does not answer
 ";
         assert_eq!(gaps, expected);
-        assert_eq!((card.aiclk_mhz, card.axiclk_mhz, card.arcclk_mhz), (None, None, None));
-        assert_eq!(card.power_microwatts, Sensor { now: None, limit: Some(85_000_000) });
+        let told = card.telemetry;
+        assert_eq!((told.aiclk_mhz, told.axiclk_mhz, told.arcclk_mhz), (None, None, None));
+        assert_eq!(told.power_microwatts, Sensor { now: None, limit: Some(85_000_000) });
         assert_eq!(heartbeats(&root.0), BTreeMap::new());
     }
 

@@ -39,7 +39,7 @@ pub fn survey(root: &Path) -> Vec<HostFact> {
     let mut facts = vec![driver(root)];
     let cards = numbers(root);
     if cards.is_empty() {
-        let says = format!("the driver has none; the targets emulator:MESH need none");
+        let says = "the driver has none; the targets emulator:MESH need none";
         facts.push(fact("cards", Grade::Bad, says));
     } else {
         facts.push(hugepages(root));

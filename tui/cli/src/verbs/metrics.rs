@@ -55,17 +55,17 @@ impl Verb for MetricsArguments {
         let address = listener.local_addr().map_err(refused)?;
         let mut machine = open(target)?.into_machine();
         output::say(&format!("{}: metrics at http://{address}/metrics", target.words));
+        // Scrapes are seconds apart.
+        machine.give_back();
         let mut last: Option<(Instant, String)> = None;
         http::serve(&listener, &mut || {
             let fresh = last.take().filter(|(taken, _)| taken.elapsed() < LEAST_APART);
-            let (at, text) = match fresh {
-                Some(fresh) => fresh,
-                None => {
-                    let text = taken(&mut machine, target, over).map(|taken| taken.0);
-                    // The next scrape is seconds away.
-                    machine.give_back();
-                    (Instant::now(), text?)
-                }
+            let (at, text) = if let Some(fresh) = fresh {
+                fresh
+            } else {
+                let text = taken(&mut machine, target, over).map(|taken| taken.0);
+                machine.give_back();
+                (Instant::now(), text?)
             };
             last = Some((at, text.clone()));
             Ok(text)

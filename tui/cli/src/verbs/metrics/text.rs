@@ -12,7 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use std::sync::atomic::AtomicU64;
-use transport::silicon::cards::Card;
+use transport::silicon::cards::{Card, Telemetry};
 
 type Value = Gauge<u64, AtomicU64>;
 
@@ -69,7 +69,7 @@ const COUNTS: [Count; 6] = [
 ];
 
 /// A gauge of a card: its name, what it means, and its value.
-type CardGauge = (&'static str, &'static str, fn(&Card) -> Option<f64>);
+type CardGauge = (&'static str, &'static str, fn(&Telemetry) -> Option<f64>);
 
 /// What the kernel tells of each chip with PCIe (`tt_telemetry/telemetry/arc/arc_metrics.cpp`).
 const CARD_GAUGES: [CardGauge; 8] = [
@@ -134,7 +134,7 @@ pub(super) fn of(
         let values = Family::<Chip, Gauge<f64, AtomicU64>>::default();
         registry.register(*name, *help, values.clone());
         for (chip, card) in cards {
-            if let Some(value) = of(card) {
+            if let Some(value) = of(&card.telemetry) {
                 let label = Chip { hostname: hostname.clone(), chip: chip.0 };
                 values.get_or_create(&label).set(value);
             }
