@@ -58,7 +58,7 @@ fn near_and_far_chips_tell_of_themselves() {
             ..Telemetry::default()
         };
         assert_eq!(told, expected);
-        assert!(told.serial.unwrap().starts_with("0000014"), "a board id");
+        assert!(told.serial.unwrap().starts_with("0100014"), "a board id");
     }
 }
 
