@@ -3,6 +3,7 @@
 use crate::address::NocXy;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// `bar.toml`: identity, windows and the layout of their entries.
 #[derive(Clone, Debug, Deserialize)]
@@ -178,6 +179,10 @@ pub struct Arc {
     pub noc_base: u64,
     /// A telemetry table with fewer entries is invalid.
     pub telemetry_min_count: u32,
+    /// So is one with more.
+    pub telemetry_max_count: u32,
+    /// The newest major version of the table whose layout is known.
+    pub telemetry_newest_major: u32,
     /// Blocks that a host can reach.
     pub blocks: Vec<ArcBlock>,
     /// Names of telemetry tags.
@@ -246,6 +251,33 @@ impl Arc {
             names.any(|name| name.eq_ignore_ascii_case(kind))
         };
         self.boards.iter().find(called)
+    }
+
+    /// Returns the offsets at the ARC tile of words of an ARC address, by index; nothing if a host
+    /// cannot reach one.
+    pub fn words(&self, base: u32, indices: impl IntoIterator<Item = u32>) -> Option<Vec<u64>> {
+        let offset = |index: u32| {
+            let address = base.checked_add(index.checked_mul(4)?).filter(|_| base != 0);
+            address.and_then(|at| self.to_noc(at))
+        };
+        indices.into_iter().map(offset).collect()
+    }
+
+    /// Returns the indices of the entries of a telemetry table, which is {version, count, count *
+    /// entry}; nothing if no table has so many.
+    pub fn telemetry_entries(&self, count: u32) -> Option<Range<u32>> {
+        let possible = self.telemetry_min_count..=self.telemetry_max_count;
+        possible.contains(&count).then(|| 2..2 + count)
+    }
+
+    /// Whether the layout of a telemetry table of this version is known.
+    pub fn knows_telemetry(&self, version: u32) -> bool {
+        version >> 16 & 0xFF <= self.telemetry_newest_major
+    }
+
+    /// Returns the tag of an entry of a telemetry table, and the index of its value.
+    pub fn telemetry_entry(entry: u32) -> (u16, u32) {
+        (entry as u16, entry >> 16)
     }
 
     /// Returns the number of a telemetry tag.

@@ -3,7 +3,7 @@
 //! [`spec::TargetSpec`] parses the words of `--target`. [`session::Session::open`] opens that
 //! target, a machine or a recording; [`session::Session::with_target`] takes an open one.
 //! [`session::Session::inspect`] plans the reads of a read set, executes them, and returns a
-//! snapshot with the state of the mesh. Below are one crate per concern, each without knowledge of
+//! snapshot with the state of the mesh. [`telemetry::telemetry`] reads what ARC firmware tells. Below are one crate per concern, each without knowledge of
 //! those above it: `machine`, `transport`, `access`, `images`, `decode`, `launch`, `fabric`,
 //! `collectives`, `workloads`.
 //!
@@ -23,3 +23,4 @@
 
 pub mod session;
 pub mod spec;
+pub mod telemetry;

@@ -38,6 +38,7 @@ mod scene;
 mod serve;
 #[path = "common/sick.rs"]
 mod sick;
+mod telemetry;
 mod vendor_child;
 mod vendor_collectives;
 mod vendor_fabric;

@@ -136,6 +136,7 @@ fn commands_are_as_their_schemas_say() {
     judge_on(
         IDLE,
         &[
+            &["devices", "--arc"],
             &["read", "0:1-2:0x20000", "64"],
             &["write", "0:1-2:0x20000", "1"],
             &[

@@ -92,6 +92,58 @@ fn looking_changes_nothing_on_one_chip_or_eight() {
 }
 
 #[test]
+fn what_the_kernel_tells_of_a_card_is_read_without_opening_it() {
+    let Some(run) = run("wh_x2", &["--expect-read-only"], &["--json", "devices"]) else { return };
+    // The heartbeat of the vendor's simulator stands still.
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert_eq!(run.count("accesses"), 0, "{}", run.summary);
+    assert!(!run.trace.contains("open "), "{}", run.trace);
+    let answer = json(&run);
+    crate::schemas::conforms(&["devices"], &answer);
+    let card = &answer["cards"][0];
+    let told = |name: &str| card[name].clone();
+    assert_eq!(told("board"), "n300");
+    assert_eq!((told("aiclk_mhz"), told("arcclk_mhz")), (1000.into(), 540.into()));
+    assert_eq!((told("heartbeat"), told("heartbeat_moved")), (1.into(), false.into()));
+    assert_eq!(card["firmware"]["bundle"], "18.4.0.0");
+    assert!(card["gaps"].to_string().contains("hwmon"), "{card}");
+    // The driver's double and ARC itself tell the same.
+    let Some(arc) = self::run("wh_x2", &["--expect-read-only"], &["--json", "devices", "--arc"])
+    else {
+        return;
+    };
+    let chips = json(&arc)["chips"].clone();
+    for name in ["board", "aiclk_mhz", "axiclk_mhz", "arcclk_mhz", "heartbeat"] {
+        assert_eq!(chips[0][name], card[name], "{name}");
+    }
+    assert_eq!(chips[0]["firmware"], card["firmware"]);
+    assert_eq!(chips[1]["temperature_millicelsius"]["now"], 40_000, "the far chip: {chips}");
+    let script = "exec 3<>/dev/tenstorrent/0; \"$0\" devices";
+    let Some(run) = run_program("wh_x2", &[], &["sh", "-c", script, BINARY]) else { return };
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.out.contains("sh -c exec 3<>"), "{}", run.out);
+    assert!(run.out.contains("heartbeat did not move within 200 ms"), "{}", run.out);
+    let script = "\"$0\" devices --watch=100ms | head -n 3";
+    let Some(run) = run_program("wh", &[], &["sh", "-c", script, BINARY]) else { return };
+    assert_eq!(run.out.lines().count(), 3, "{}", run.stderr);
+}
+
+#[test]
+fn a_device_is_closed_between_looks_that_are_seconds_apart() {
+    let script = "\"$0\" --target silicon read 0:9-6:0x210 $1 | head -n 2";
+    let watched = |every| {
+        let words = ["sh", "-c", script, BINARY, every];
+        run_program("wh", &["--expect-read-only"], &words)
+    };
+    let Some(run) = watched("--watch=5s") else { return };
+    assert_eq!(run.out.lines().count(), 2, "{} {}", run.out, run.stderr);
+    let opens = |run: &Run| run.trace.lines().filter(|line| line.starts_with("open ")).count();
+    assert!(opens(&run) >= 2, "{}", run.trace);
+    let Some(run) = watched("--watch=1s") else { return };
+    assert_eq!((run.out.lines().count(), opens(&run)), (2, 1), "{} {}", run.stderr, run.trace);
+}
+
+#[test]
 fn each_request_to_a_far_chip_is_made_under_the_lock() {
     let Some(run) = run("wh_x2", &[], &["links"]) else { return };
     let (mut held, mut requests) = (false, 0);

@@ -329,6 +329,19 @@ impl TargetBus for BarTarget {
         found
     }
 
+    fn cards(&mut self) -> Vec<(ChipId, u16)> {
+        let bus = &mut self.access.bus;
+        let card = |(chip, route): (&ChipId, &Route)| match route {
+            Route::Pcie(device) => Some((*chip, bus.card(*device)?)),
+            Route::Queue { .. } => None,
+        };
+        self.routes.iter().filter_map(card).collect()
+    }
+
+    fn give_back(&mut self) {
+        self.access.bus.give_back();
+    }
+
     fn writer(&mut self) -> Option<Client> {
         self.access.bus.bar().writer()
     }

@@ -85,6 +85,17 @@ impl Bus {
         self.bar.holders(device)
     }
 
+    /// Returns the number of a device's file in this host's driver.
+    pub(crate) fn card(&mut self, device: u8) -> Option<u16> {
+        self.bar.card(device)
+    }
+
+    /// Closes the devices until the next access, which asks for windows again.
+    pub(crate) fn give_back(&mut self) {
+        self.windows.clear();
+        self.bar.give_back();
+    }
+
     /// Describes the change that the next batches make.
     pub(crate) fn announce(&mut self, change: &str) {
         self.bar.announce(change);

@@ -1,11 +1,8 @@
 //! Reads the tag table of ARC firmware: the board of a chip (wormhole.md 8).
 
 use crate::bus::Bus;
-use layouts::{Space, TileKind};
+use layouts::{Arc as ArcLayout, Space, TileKind};
 use machine::snapshot::AccessError;
-
-/// No firmware has more tags; a larger count means that there is no table.
-const MOST_TAGS: u32 = 256;
 
 /// Reads the 64-bit board id of a PCIe chip; nothing if its firmware keeps no such table. These are
 /// registers, so that each word is one load: the pointers in one batch, the table in a second and
@@ -18,23 +15,20 @@ pub(crate) fn board_id(bus: &mut Bus, device: u8) -> Result<Option<u64>, AccessE
     let [Some(table), Some(values)] = pointers.map(register) else { return Ok(None) };
     let found = arc.registers(&[table.offset, values.offset])?;
     let &[table, values] = found.as_slice() else { return Ok(None) };
-    // The table is {version, count, count * (tag | offset << 16)}.
-    let Some(count) = arc.words(table, &[1])?.and_then(|words| words.first().copied()) else {
+    let Some(count) = arc.words(table, [1])?.and_then(|words| words.first().copied()) else {
         return Ok(None);
     };
-    if !(layout.arc.telemetry_min_count..=MOST_TAGS).contains(&count) {
-        return Ok(None);
-    }
-    let entries: Vec<u32> = (2..2 + count).collect();
-    let Some(entries) = arc.words(table, &entries)? else { return Ok(None) };
+    let Some(entries) = layout.arc.telemetry_entries(count) else { return Ok(None) };
+    let Some(entries) = arc.words(table, entries)? else { return Ok(None) };
     let place = |name| {
         let tag = layout.arc.tag(name)?;
-        entries.iter().find(|entry| **entry as u16 == tag).map(|entry| entry >> 16)
+        let mut entries = entries.iter().map(|entry| ArcLayout::telemetry_entry(*entry));
+        entries.find(|entry| entry.0 == tag).map(|entry| entry.1)
     };
     let (Some(high), Some(low)) = (place("board_id_high"), place("board_id_low")) else {
         return Ok(None);
     };
-    let id = arc.words(values, &[high, low])?;
+    let id = arc.words(values, [high, low])?;
     Ok(id.and_then(|id| id.into_iter().map(u64::from).reduce(|high, low| high << 32 | low)))
 }
 
@@ -55,15 +49,12 @@ impl Arc<'_> {
     }
 
     /// Reads words of ARC's memory by index; nothing if one is outside of the host's reach.
-    fn words(&mut self, base: u32, indices: &[u32]) -> Result<Option<Vec<u32>>, AccessError> {
-        let layout = self.bus.layout();
-        let offset = |index: &u32| {
-            let address = base.checked_add(index.checked_mul(4)?).filter(|_| base != 0);
-            address.and_then(|at| layout.arc.to_noc(at))
-        };
-        match indices.iter().map(offset).collect::<Option<Vec<u64>>>() {
-            Some(offsets) => self.registers(&offsets).map(Some),
-            None => Ok(None),
-        }
+    fn words(
+        &mut self,
+        base: u32,
+        indices: impl IntoIterator<Item = u32>,
+    ) -> Result<Option<Vec<u32>>, AccessError> {
+        let offsets = self.bus.layout().arc.words(base, indices);
+        offsets.map(|offsets| self.registers(&offsets)).transpose()
     }
 }

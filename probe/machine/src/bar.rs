@@ -175,6 +175,15 @@ pub trait Bar: Send {
         Vec::new()
     }
 
+    /// Returns the number of a device's file in this host's driver; `None` if it has none.
+    fn card(&mut self, _device: u8) -> Option<u16> {
+        None
+    }
+
+    /// Closes the devices until the next access, so that others can reset or flash them. Windows are
+    /// then lent anew. A machine for which nobody else waits stays open.
+    fn give_back(&mut self) {}
+
     /// Returns the other client that may change the machine now, if it has one.
     fn writer(&mut self) -> Option<Client> {
         None

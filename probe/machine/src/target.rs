@@ -473,6 +473,13 @@ pub trait TargetBus {
     fn preview_write(&mut self, span: Span) -> Preview;
     /// Returns the other processes that have a chip's device open.
     fn holders(&mut self) -> Vec<(ChipId, Holder)>;
+    /// Returns the chips that are devices of this host's driver, with the numbers of their files.
+    fn cards(&mut self) -> Vec<(ChipId, u16)> {
+        Vec::new()
+    }
+    /// Closes the machine's devices until the next access, so that others can reset or flash them. A
+    /// card that was reset meanwhile is gone.
+    fn give_back(&mut self) {}
     /// Returns the other client that may change the machine now, if it has one.
     fn writer(&mut self) -> Option<Client>;
     /// Returns the problems that the machine found since it was opened, one sentence each.

@@ -125,6 +125,15 @@ impl Bar for HostBar {
         self.device(device).map_or_else(Vec::new, |device| self.bar.holders(device))
     }
 
+    fn card(&mut self, device: u8) -> Option<u16> {
+        let device = self.device(device)?;
+        self.bar.card(device)
+    }
+
+    fn give_back(&mut self) {
+        self.bar.give_back();
+    }
+
     fn announce(&mut self, change: &str) {
         self.bar.announce(change);
     }
@@ -281,6 +290,17 @@ impl Bar for JoinedBar {
 
     fn holders(&mut self, device: u8) -> Vec<Holder> {
         self.at(device).map_or_else(Vec::new, |(bar, device)| bar.holders(device))
+    }
+
+    fn card(&mut self, device: u8) -> Option<u16> {
+        let (bar, device) = self.at(device)?;
+        bar.card(device)
+    }
+
+    fn give_back(&mut self) {
+        for (bar, _) in &mut self.bars {
+            bar.give_back();
+        }
     }
 
     fn announce(&mut self, change: &str) {

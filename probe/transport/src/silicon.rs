@@ -10,15 +10,19 @@
 //!
 //! * `kmd` encodes requests, and has the traits that a test double implements.
 //! * `os`, `mapping` and `sigbus` touch the system; all `unsafe` is there.
+//! * `identity` tells whether a device that was closed for a while is still the same, not reset.
 //! * `device` is one open device with its windows, `bar` all of them as a [`machine::bar::Bar`].
-//! * `holders` lists the processes that have a device open, `host` what is known of the cards without
-//!   opening one.
+//! * `cards` reads what the kernel tells of the cards without opening one, `holders` the processes
+//!   that have one open, `host` whether this host is set up for them.
 
+mod attribute;
 mod bar;
+pub mod cards;
 mod device;
 mod error;
 mod holders;
 pub mod host;
+mod identity;
 mod kmd;
 #[allow(unsafe_code, reason = "device memory is mapped, loaded from and stored to")]
 mod mapping;

@@ -13,6 +13,7 @@ use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use console::words;
 use machine::target::{PlannedAccess, Preview};
+use std::time::Duration;
 
 /// What a verb has around it: all verbs, and the screens.
 pub(crate) type Surroundings = (Descriptions, &'static dyn Screens);
@@ -55,7 +56,7 @@ pub(crate) fn act<V: Verb>(
     let looks = arguments.looks(true);
     let watch = arguments.watch.as_deref();
     let style = Style {
-        json: arguments.json || (watch.is_some() && V::WATCH == Watches::Repeats),
+        json: arguments.json || (watch.is_some() && V::WATCH != Watches::Itself),
         csv: arguments.csv,
         watch: watch.is_some(),
         looks,
@@ -79,7 +80,11 @@ pub(crate) fn act<V: Verb>(
     }
 }
 
-/// `--watch`: carries out a verb again and again on the same open target.
+/// Between looks that are so far apart, the machine is given back: an open device can neither be
+/// flashed nor reset.
+const FAR_APART_CYCLES: u64 = 5_000_000_000;
+
+/// `--watch`: carries out a verb again and again, on the same open target if it has one.
 fn repeat<V: Verb>(
     verb: &V,
     target: &Opening,
@@ -92,6 +97,12 @@ fn repeat<V: Verb>(
         return Err(Failure::Usage(format!("--watch is for {}", names.join(", "))));
     }
     let cycles = amount::time("--watch", every).map_err(Failure::Usage)?;
+    if V::WATCH == Watches::RepeatsOnHost {
+        loop {
+            verb.run(target, style)?;
+            std::thread::sleep(Duration::from_nanos(cycles));
+        }
+    }
     keep_open();
     if open(target)?.session().file().is_some() {
         let words = &target.words;
@@ -101,7 +112,11 @@ fn repeat<V: Verb>(
     }
     loop {
         verb.run(target, style)?;
-        let passed = open(target)?.target().pass(cycles);
+        let mut machine = open(target)?;
+        if cycles >= FAR_APART_CYCLES {
+            machine.give_back();
+        }
+        let passed = machine.target().pass(cycles);
         passed.map_err(|gone| Failure::of_access(&target.words, &gone))?;
     }
 }

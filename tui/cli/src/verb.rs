@@ -27,6 +27,8 @@ pub(crate) enum Watches {
     Never,
     /// It is carried out again and again on the same open target.
     Repeats,
+    /// It is carried out again and again, and opens no target.
+    RepeatsOnHost,
     /// It knows itself.
     Itself,
 }

@@ -10,6 +10,7 @@ mod completions;
 mod cores;
 mod debug;
 mod demo;
+mod devices;
 mod doctor;
 mod exec;
 mod expect;
@@ -83,6 +84,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<exec::ExecArguments>(),
     Registration::of::<agent::AgentArguments>(),
     Registration::of::<demo::DemoArguments>(),
+    Registration::of::<devices::DevicesArguments>(),
     Registration::of::<doctor::DoctorArguments>(),
     Registration::of::<completions::CompletionsArguments>(),
     Registration::of::<man::ManArguments>(),

@@ -86,6 +86,13 @@ impl Page {
         self
     }
 
+    /// The page followed by another one.
+    #[must_use]
+    pub fn and(mut self, next: Self) -> Self {
+        self.parts.extend(next.parts);
+        self
+    }
+
     /// Returns the text.
     pub fn text(&self) -> String {
         let text = |part: &Part| match part {

@@ -22,6 +22,7 @@ use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::slice;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The lock that UMD holds during each request through the routing queues (wormhole.md 2.3). Older
@@ -37,6 +38,7 @@ const HOLDERS_AGE: Duration = Duration::from_secs(1);
 
 /// The devices of tt-kmd behind one trait.
 pub struct SiliconBar {
+    driver: Arc<dyn Driver>,
     devices: Vec<Device>,
     chip: ChipKind,
     remarks: Vec<String>,
@@ -52,15 +54,15 @@ impl SiliconBar {
     /// When no device can be opened: the first failure. Otherwise `remarks` reports the devices
     /// that failed.
     pub fn open(words: &str) -> Result<Self, DeviceError> {
-        let driver = KernelDriver { folder: FOLDER.into() };
+        let driver = Arc::new(KernelDriver { folder: FOLDER.into() });
         match words {
-            "silicon" => Self::all(&driver),
-            path => Self::over(&driver, &[number(Path::new(path))?]),
+            "silicon" => Self::all(driver),
+            path => Self::over(driver, &[number(Path::new(path))?]),
         }
     }
 
     /// Opens all devices of a driver.
-    pub(super) fn all(driver: &dyn Driver) -> Result<Self, DeviceError> {
+    pub(super) fn all(driver: Arc<dyn Driver>) -> Result<Self, DeviceError> {
         let numbers = driver.devices()?;
         if numbers.is_empty() {
             return Err(DeviceError::NoDevice { path: FOLDER.to_owned() });
@@ -69,10 +71,10 @@ impl SiliconBar {
     }
 
     /// Opens some devices of a driver.
-    pub(super) fn over(driver: &dyn Driver, numbers: &[u16]) -> Result<Self, DeviceError> {
+    pub(super) fn over(driver: Arc<dyn Driver>, numbers: &[u16]) -> Result<Self, DeviceError> {
         let (mut devices, mut failures) = (Vec::<Device>::new(), Vec::new());
         for &number in numbers {
-            match Device::open(driver, number) {
+            match Device::open(&*driver, number) {
                 Ok(device) => devices.push(device),
                 Err(error) => failures.push(error),
             }
@@ -82,21 +84,36 @@ impl SiliconBar {
             return Err(failures.into_iter().next().unwrap_or(none));
         };
         let remarks = failures.iter().map(ToString::to_string).collect();
-        Ok(Self { devices, chip, remarks, opened: Instant::now(), holders: BTreeMap::new() })
+        Ok(Self {
+            driver,
+            devices,
+            chip,
+            remarks,
+            opened: Instant::now(),
+            holders: BTreeMap::new(),
+        })
     }
 
     fn all_devices(&mut self) -> DeviceGroup<'_> {
-        DeviceGroup { devices: &mut self.devices, first: 0, opened: self.opened }
+        DeviceGroup {
+            driver: &*self.driver,
+            devices: &mut self.devices,
+            first: 0,
+            opened: self.opened,
+        }
     }
 
     fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
         let none = || AccessError::Unreachable(format!("no device {device}"));
-        self.devices.get_mut(usize::from(device)).ok_or_else(none)
+        let found = self.devices.get_mut(usize::from(device)).ok_or_else(none)?;
+        found.resume(&*self.driver)?;
+        Ok(found)
     }
 }
 
 /// Some of the devices, used by one thread.
 struct DeviceGroup<'a> {
+    driver: &'a dyn Driver,
     devices: &'a mut [Device],
     /// Number of the first device.
     first: u8,
@@ -117,7 +134,9 @@ impl DeviceGroup<'_> {
     fn device(&mut self, device: u8) -> Result<&mut Device, AccessError> {
         let none = || AccessError::Unreachable(format!("no device {device}"));
         let at = device.checked_sub(self.first).map(usize::from);
-        at.and_then(|at| self.devices.get_mut(at)).ok_or_else(none)
+        let found = at.and_then(|at| self.devices.get_mut(at)).ok_or_else(none)?;
+        found.resume(self.driver)?;
+        Ok(found)
     }
 
     fn carry_out(&mut self, op: &BarOp, answer: &mut Vec<u8>) -> Result<(), AccessError> {
@@ -199,12 +218,12 @@ impl Bar for SiliconBar {
 
     /// A thread for each device: a core waits for what it reads over PCIe.
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
-        let opened = self.opened;
+        let (opened, driver) = (self.opened, &*self.driver);
         let mut devices: BTreeMap<u8, &mut Device> = (0..).zip(&mut self.devices).collect();
         std::thread::scope(|scope| {
             for DeviceBatch { device, batch, answer, result } in batches {
                 let devices = devices.remove(device).map_or(&mut [][..], slice::from_mut);
-                let mut group = DeviceGroup { devices, first: *device, opened };
+                let mut group = DeviceGroup { driver, devices, first: *device, opened };
                 scope.spawn(move || *result = group.submit(batch, answer));
             }
         });
@@ -246,6 +265,16 @@ impl Bar for SiliconBar {
         let holders = Processes::default().holding(opened.number);
         self.holders.insert(device, (Instant::now(), holders.clone()));
         holders
+    }
+
+    fn card(&mut self, device: u8) -> Option<u16> {
+        self.devices.get(usize::from(device)).map(|device| device.number)
+    }
+
+    fn give_back(&mut self) {
+        for device in &mut self.devices {
+            device.give_back(&*self.driver);
+        }
     }
 
     fn remarks(&mut self) -> Vec<String> {

@@ -9,6 +9,7 @@
 //! otherwise.
 
 use super::error::DeviceError;
+use super::identity::Identity;
 use super::kmd::{self, Driver, DriverFile, LockAction};
 use super::mapping::{Lost, Mapping, WORD};
 use layouts::{ChipKind, Space};
@@ -37,7 +38,10 @@ pub(super) struct Device {
     windows: BTreeMap<u64, Mapping>,
     /// Read-only pages of BAR0 outside of the windows, by offset.
     pages: BTreeMap<u64, Mapping>,
-    node: Box<dyn DriverFile>,
+    /// Its open file, unless it is given back.
+    node: Option<Box<dyn DriverFile>>,
+    /// What the card was when it was given back.
+    given_back: Option<Identity>,
     pub(super) number: u16,
     path: String,
     indices: Vec<u16>,
@@ -68,7 +72,8 @@ impl Device {
             windows: BTreeMap::new(),
             pages: BTreeMap::new(),
             chip,
-            node,
+            node: Some(node),
+            given_back: None,
             number,
             path,
             indices: Vec::new(),
@@ -88,9 +93,10 @@ impl Device {
 
     /// Allocates windows of each class, up to the number wanted.
     fn take_windows(&mut self) -> io::Result<()> {
+        let node = self.node.as_deref().ok_or(io::ErrorKind::NotFound)?;
         for (class, wanted) in self.chip.bar().windows.iter().zip(POOL) {
             for _ in 0..wanted {
-                let (index, offset) = match kmd::allocate_window(&*self.node, class.bytes) {
+                let (index, offset) = match kmd::allocate_window(node, class.bytes) {
                     Ok(window) => window,
                     Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => break,
                     Err(error) => return Err(error),
@@ -98,12 +104,48 @@ impl Device {
                 let unknown =
                     || io::Error::other(format!("the driver returned the unknown window {index}"));
                 let spec = self.chip.bar().window(index).filter(|spec| spec.bytes == class.bytes);
-                let mapping = self.node.map(offset, class.bytes as usize)?;
+                let mapping = node.map(offset, class.bytes as usize)?;
                 self.windows.insert(spec.ok_or_else(unknown)?.base, mapping);
                 self.indices.push(index);
             }
         }
         Ok(())
+    }
+
+    /// Closes the device until it is resumed, if the card can be known again.
+    pub(super) fn give_back(&mut self, driver: &dyn Driver) {
+        if self.gone.is_some() || self.node.is_none() {
+            return;
+        }
+        self.given_back = driver.identity(self.number);
+        if self.given_back.is_some() {
+            self.windows.clear();
+            self.pages.clear();
+            self.indices.clear();
+            self.node = None;
+        }
+    }
+
+    /// Opens the device again if it was given back. A card that was exchanged or reset meanwhile is
+    /// gone, because nothing that was known of it holds.
+    pub(super) fn resume(&mut self, driver: &dyn Driver) -> Result<(), AccessError> {
+        let Some(before) = &self.given_back else { return Ok(()) };
+        let fresh = Self::open(driver, self.number)
+            .map_err(|error| AccessError::Unreachable(error.to_string()))?;
+        // A later reset would take the open file away.
+        if driver.identity(self.number).is_some_and(|now| now.follows(before)) {
+            *self = fresh;
+            return Ok(());
+        }
+        let text = format!("{} was reset or exchanged while it was given back", self.path);
+        self.given_back = None;
+        self.gone = Some(AccessError::DeviceGone(text.clone()));
+        Err(AccessError::DeviceGone(text))
+    }
+
+    /// Its open file.
+    fn node(&self) -> Result<&dyn DriverFile, AccessError> {
+        self.node.as_deref().ok_or_else(|| self.taken_away())
     }
 
     pub(super) fn chip(&self) -> ChipKind {
@@ -198,7 +240,7 @@ impl Device {
         order: WindowOrdering,
     ) -> Result<(), AccessError> {
         self.unless_gone(|device| {
-            let pointed = kmd::point_window(&*device.node, window, tile, page, order);
+            let pointed = kmd::point_window(device.node()?, window, tile, page, order);
             pointed.map_err(|error| device.failed(&format!("window {window}"), &error))
         })
     }
@@ -206,7 +248,7 @@ impl Device {
     /// Acquires or releases one of the driver's locks; returns whether it succeeded.
     pub(super) fn lock(&mut self, index: u8, action: LockAction) -> Result<bool, AccessError> {
         self.unless_gone(|device| {
-            let done = kmd::lock(&*device.node, index, action);
+            let done = kmd::lock(device.node()?, index, action);
             done.map_err(|error| device.failed(&format!("lock {index}"), &error))
         })
     }
@@ -231,7 +273,7 @@ impl Device {
             return Err(not_allowed());
         }
         if !self.pages.contains_key(&page) {
-            let mapped = self.node.map(self.bar0_map_offset + page, PAGE as usize);
+            let mapped = self.node()?.map(self.bar0_map_offset + page, PAGE as usize);
             let mapping = mapped.map_err(|error| self.failed("mapping BAR0", &error))?;
             self.pages.insert(page, mapping);
         }

@@ -1,8 +1,14 @@
 //! Finds the other processes that have a device open: from the driver's list, or from the
 //! descriptors of all visible processes.
 
+use super::attribute::line;
 use machine::clients::Holder;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// Bytes of a command line that are shown at most.
+const LONGEST_COMMAND: u64 = 4096;
 
 /// The processes of this host, read from the proc file system.
 pub(super) struct Processes {
@@ -24,16 +30,35 @@ impl Processes {
 
     /// Returns the other processes that have device `number` open.
     pub(super) fn holding(&self, number: u16) -> Vec<Holder> {
+        let pids = self.pids(number).0;
+        pids.into_iter().map(|pid| Holder { pid, name: self.name(pid) }).collect()
+    }
+
+    /// Returns their ids, and the number of processes that may have it open unseen.
+    pub(super) fn pids(&self, number: u16) -> (Vec<u32>, usize) {
         let listed = self.root.join(format!("driver/tenstorrent/{number}/pids"));
-        let mut pids = match std::fs::read_to_string(listed) {
-            Ok(text) => text.lines().filter_map(|line| line.trim().parse().ok()).collect(),
-            // Older drivers keep no list.
+        let (mut pids, hidden) = match std::fs::read_to_string(listed) {
+            Ok(text) => (text.lines().filter_map(|line| line.trim().parse().ok()).collect(), 0),
+            // Drivers before 2.5 keep no list.
             Err(_) => self.with_open(Path::new(&format!("{}/{number}", super::kmd::FOLDER))),
         };
         pids.retain(|pid| *pid != self.own);
         pids.sort_unstable();
         pids.dedup();
-        pids.into_iter().map(|pid| Holder { pid, name: self.name(pid) }).collect()
+        (pids, hidden)
+    }
+
+    /// Returns a process's command line, else the name of its program.
+    pub(super) fn command(&self, pid: u32) -> Option<String> {
+        let folder = self.root.join(pid.to_string());
+        let mut bytes = Vec::new();
+        if let Ok(file) = File::open(folder.join("cmdline")) {
+            let _ = file.take(LONGEST_COMMAND).read_to_end(&mut bytes);
+        }
+        let words = String::from_utf8_lossy(&bytes).replace('\0', " ");
+        let known = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
+        // A kernel thread, or a process that has ended, has no words.
+        known.or_else(|| line(&folder.join("comm")).ok())
     }
 
     fn name(&self, pid: u32) -> String {
@@ -42,16 +67,23 @@ impl Processes {
         name.map_or_else(|_| "?".to_owned(), |name| name.trim().to_owned())
     }
 
-    fn with_open(&self, device: &Path) -> Vec<u32> {
-        let Ok(entries) = std::fs::read_dir(&self.root) else { return Vec::new() };
-        let pids = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
-        pids.filter(|pid| self.opens(*pid, device)).collect()
+    /// The processes that have a file open, and the number of those whose descriptors this user may
+    /// not see.
+    fn with_open(&self, device: &Path) -> (Vec<u32>, usize) {
+        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let pids = entries.filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
+        let opens: Vec<_> = pids.map(|pid| (pid, self.opens(pid, device))).collect();
+        let hidden = |(_, opens): &&(u32, io::Result<bool>)| {
+            opens.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        };
+        let count = opens.iter().filter(hidden).count();
+        (opens.into_iter().filter_map(|(pid, opens)| opens.ok()?.then_some(pid)).collect(), count)
     }
 
-    fn opens(&self, pid: u32, device: &Path) -> bool {
-        let folder = self.root.join(pid.to_string()).join("fd");
-        let Ok(descriptors) = std::fs::read_dir(folder) else { return false };
-        descriptors.flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == device))
+    fn opens(&self, pid: u32, device: &Path) -> io::Result<bool> {
+        let mut descriptors =
+            std::fs::read_dir(self.root.join(pid.to_string()).join("fd"))?.flatten();
+        Ok(descriptors.any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == device)))
     }
 }
 

@@ -4,6 +4,7 @@
 //! All numbers are little-endian, as on every host that a card can be plugged into.
 
 use super::error::DeviceError;
+use super::identity::Identity;
 use super::mapping::Mapping;
 use machine::window::WindowOrdering;
 use std::io;
@@ -19,11 +20,13 @@ const MAPPINGS: usize = 6;
 const MAPPING_BYTES: usize = 24;
 
 /// The interface of the driver.
-pub(crate) trait Driver {
+pub(crate) trait Driver: Send + Sync {
     /// Lists the numbers of the device files, ascending.
     fn devices(&self) -> Result<Vec<u16>, DeviceError>;
     /// Opens a device without changing its power and without excluding other clients.
     fn open(&self, number: u16) -> Result<Box<dyn DriverFile>, DeviceError>;
+    /// Tells by what the card is known again, if its driver and firmware say enough for that.
+    fn identity(&self, number: u16) -> Option<Identity>;
 }
 
 /// An open device file.

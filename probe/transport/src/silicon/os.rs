@@ -7,8 +7,10 @@
 //! O_NONBLOCK turns a device that another client opened with O_EXCL into an error instead of an
 //! endless wait. meshscope never uses O_EXCL.
 
+use super::cards;
 use super::error::DeviceError;
 use super::holders::Processes;
+use super::identity::Identity;
 use super::kmd::{Driver, DriverFile, Ioctl};
 use super::mapping::Mapping;
 use std::fs::{File, OpenOptions};
@@ -44,6 +46,10 @@ impl Driver for KernelDriver {
             return Err(not_a_device(&path));
         }
         Ok(Box::new(DeviceFile(file)))
+    }
+
+    fn identity(&self, number: u16) -> Option<Identity> {
+        cards::identity(Path::new("/"), number)
     }
 }
 

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod double;
+pub(super) mod root;
 
 use super::bar::SiliconBar;
 use super::error::DeviceError;
+use super::identity::Identity;
 use super::kmd::Driver;
 use super::os::KernelDriver;
 use access::bar_target::BarTarget;
@@ -21,11 +23,11 @@ use std::sync::Arc;
 const L1: u64 = 0x100;
 
 fn open(card: &Arc<Card>) -> SiliconBar {
-    SiliconBar::all(&Double(vec![(0, Arc::clone(card))])).unwrap()
+    SiliconBar::all(Arc::new(Double(vec![(0, Arc::clone(card))]))).unwrap()
 }
 
 fn refused(card: &Arc<Card>) -> DeviceError {
-    SiliconBar::all(&Double(vec![(0, Arc::clone(card))])).err().unwrap()
+    SiliconBar::all(Arc::new(Double(vec![(0, Arc::clone(card))]))).err().unwrap()
 }
 
 fn point(device: u8, window: u16, x: u8, y: u8, order: WindowOrdering) -> BarOp {
@@ -112,11 +114,61 @@ fn a_mesh_is_found_and_read_through_the_driver() {
     assert!(matches!(target.now(), Err(AccessError::DeviceGone(_))));
 }
 
+/// What a card is known by after so many heartbeats.
+fn identity(heartbeat: i64) -> Option<Identity> {
+    let text = |text: &str| Some(text.to_owned());
+    let (pci, serial, asic_id) = (text("0000:41:00.0"), text("01000146118320AE"), None);
+    Some(Identity { pci, serial, asic_id, heartbeat })
+}
+
+#[test]
+fn a_device_is_given_back_between_looks() {
+    let card = card(0x1234_5678);
+    let bar = Box::new(open(&card));
+    let mut target =
+        BarTarget::open("silicon", bar, Abilities::default(), super::PATIENCE).unwrap();
+    let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 1, y: 1 }, offset: L1 };
+    let plan = Plan { spans: vec![Span { addr, len: 4 }] };
+    let mut look = |target: &mut BarTarget| target.read(&plan).word(addr);
+    assert_eq!(target.bus().unwrap().cards(), [(ChipId(0), 0)]);
+    let set = |beats| card.state.lock().unwrap().identity = identity(beats);
+    let opened = || card.state.lock().unwrap().open;
+    assert_eq!(look(&mut target), Ok(0x1234_5678));
+    // A card that could not be known again stays open.
+    target.bus().unwrap().give_back();
+    assert_eq!(opened(), 1);
+    set(100);
+    target.bus().unwrap().give_back();
+    target.bus().unwrap().give_back();
+    assert_eq!(opened(), 0);
+    assert!(target.now().is_ok() && target.pass(1000).is_ok());
+    assert_eq!(opened(), 0, "time passes without the device");
+    // Another client has taken windows since.
+    card.state.lock().unwrap().taken.extend(0..40);
+    set(150);
+    assert_eq!(look(&mut target), Ok(0x1234_5678));
+    assert_eq!(opened(), 1);
+    target.bus().unwrap().give_back();
+    // Nobody else has left a window: that may change.
+    let taken = std::mem::replace(&mut card.state.lock().unwrap().taken, (0..186).collect());
+    let error = look(&mut target).unwrap_err();
+    assert!(error.to_string().contains("has no free TLB window"), "{error}");
+    card.state.lock().unwrap().taken = taken;
+    assert_eq!(look(&mut target), Ok(0x1234_5678));
+    target.bus().unwrap().give_back();
+    set(149);
+    let gone = look(&mut target).unwrap_err();
+    assert!(gone.to_string().contains("was reset or exchanged while it was given back"), "{gone}");
+    set(200);
+    assert_eq!(look(&mut target), Err(gone), "what was known of it does not hold");
+    assert!(matches!(target.now(), Err(AccessError::DeviceGone(_))));
+}
+
 #[test]
 fn several_cards_are_read_in_parallel() {
     let cards = [card(1), card(2)];
     let both = (0..).zip(cards.iter().map(Arc::clone)).collect();
-    let mut bar = SiliconBar::all(&Double(both)).unwrap();
+    let mut bar = SiliconBar::all(Arc::new(Double(both))).unwrap();
     let batch = |device| {
         let point = point(device, 3, 1, 1, WindowOrdering::Memory);
         DeviceBatch::new(device, vec![point, load(device, 0x30_0100, 4)])
@@ -173,7 +225,7 @@ fn what_is_too_old_or_no_wormhole_is_refused_by_name() {
     assert!(error.is_unusable_input());
     // Next to a Wormhole it is only a remark.
     let cards = Double(vec![(0, blackhole), (4, card(1))]);
-    let mut bar = SiliconBar::all(&cards).unwrap();
+    let mut bar = SiliconBar::all(Arc::new(cards)).unwrap();
     assert_eq!(bar.remarks(), ["/dev/tenstorrent/0 is a Blackhole, not a Wormhole"]);
     let config = |device| BarOp::ConfigRead { device, offset: 0 };
     let (answer, _) = submit(&mut bar, &[config(0), config(1)]);
@@ -184,7 +236,7 @@ fn what_is_too_old_or_no_wormhole_is_refused_by_name() {
 fn a_reset_by_another_client_ends_one_device_and_no_process() {
     let (lost, kept) = (card(1), card(2));
     let cards = Double(vec![(0, Arc::clone(&lost)), (1, Arc::clone(&kept))]);
-    let mut bar = SiliconBar::all(&cards).unwrap();
+    let mut bar = SiliconBar::all(Arc::new(cards)).unwrap();
     let read_both = |offset| {
         let read =
             |device| [point(device, 0, 1, 1, WindowOrdering::Strict), load(device, offset, 4)];
@@ -272,14 +324,15 @@ fn the_queue_lock_is_taken_given_back_and_waited_for() {
 #[test]
 fn files_that_are_no_devices_are_not_opened() {
     let folder = std::env::temp_dir().join(format!("no-devices-{}", std::process::id()));
-    let driver = KernelDriver { folder: folder.clone() };
+    let driver = Arc::new(KernelDriver { folder: folder.clone() });
     assert!(matches!(driver.devices(), Err(DeviceError::NoDevice { .. })));
     std::fs::create_dir_all(folder.join("1")).unwrap();
     std::fs::create_dir_all(folder.join("by-id")).unwrap();
     std::fs::write(folder.join("0"), "plain").unwrap();
     std::os::unix::fs::symlink("/dev/null", folder.join("3")).unwrap();
     assert_eq!(driver.devices().unwrap(), [0, 1, 3]);
-    let other = SiliconBar::over(&driver, &[3]).err().unwrap();
+    let shared = Arc::clone(&driver);
+    let other = SiliconBar::over(shared, &[3]).err().unwrap();
     assert!(other.to_string().contains("is a device of another driver"), "{other}");
     let error = |number| driver.open(number).err().unwrap();
     assert!(

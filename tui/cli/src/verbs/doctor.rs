@@ -1,4 +1,4 @@
-//! `doctor`: whether this host is ready: driver, permissions, cards, hugepages, ELFs. It opens no card.
+//! `doctor`: whether this host is set up: driver, permissions, hugepages, ELFs. It opens no card.
 
 use crate::output::{Columns, Page, json};
 use crate::shape::{Checkup, grade_word, schema};
@@ -10,7 +10,7 @@ use images::usual_places;
 use std::path::Path;
 use transport::silicon::host::{Grade, HostFact, survey};
 
-/// Say whether this host is ready: driver, permissions, cards, hugepages, ELFs. No card is opened.
+/// Say whether this host is set up: driver, permissions, hugepages, ELFs. No card is opened.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArguments {}
 

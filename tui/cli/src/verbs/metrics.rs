@@ -10,8 +10,11 @@ use crate::verb::{Ask, Pages, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use diagnosis::Health;
+use machine::target::TargetBus;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::time::{Duration, Instant};
+use transport::silicon::cards::card;
 
 /// Print the counts of the links and the verdict as OpenMetrics, or serve them.
 #[derive(clap::Args, Debug)]
@@ -52,12 +55,17 @@ impl Verb for MetricsArguments {
         let address = listener.local_addr().map_err(refused)?;
         let mut machine = open(target)?.into_machine();
         output::say(&format!("{}: metrics at http://{address}/metrics", target.words));
+        // Scrapes are seconds apart.
+        machine.give_back();
         let mut last: Option<(Instant, String)> = None;
         http::serve(&listener, &mut || {
             let fresh = last.take().filter(|(taken, _)| taken.elapsed() < LEAST_APART);
-            let (at, text) = match fresh {
-                Some(fresh) => fresh,
-                None => (Instant::now(), taken(&mut machine, target, over)?.0),
+            let (at, text) = if let Some(fresh) = fresh {
+                fresh
+            } else {
+                let text = taken(&mut machine, target, over).map(|taken| taken.0);
+                machine.give_back();
+                (Instant::now(), text?)
             };
             last = Some((at, text.clone()));
             Ok(text)
@@ -75,7 +83,10 @@ fn taken(machine: &mut Machine, target: &Opening, over: u64) -> Result<(String, 
     if let Some(gone) = end_of_all(&last.snapshot) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    let text = text::of(&last.state, &watched.diagnosis, watched.transactions)?;
+    let numbers = machine.target().bus().map_or_else(Vec::new, TargetBus::cards);
+    let cards = numbers.into_iter().map(|(chip, number)| (chip, card(Path::new("/"), number)));
+    let cards: Vec<_> = cards.collect();
+    let text = text::of(&last.state, &watched.diagnosis, watched.transactions, &cards)?;
     let outcome = Outcome::of(Health::of(&watched.diagnosis), !last.state.gaps.is_empty());
     Ok((text, outcome))
 }

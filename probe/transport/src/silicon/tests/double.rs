@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::silicon::error::DeviceError;
+use crate::silicon::identity::Identity;
 use crate::silicon::kmd::{Driver, DriverFile, Ioctl};
 use crate::silicon::mapping::Mapping;
 use std::collections::BTreeMap;
@@ -42,6 +43,10 @@ pub(super) struct State {
     pub(super) points_left: usize,
     /// Words of all tiles, by x, y and address.
     pub(super) words: BTreeMap<(u16, u16, u64), u32>,
+    /// By what the card is known again.
+    pub(super) identity: Option<Identity>,
+    /// Number of open files.
+    pub(super) open: usize,
 }
 
 impl Card {
@@ -74,6 +79,8 @@ impl Card {
             gone: false,
             points_left: usize::MAX,
             words,
+            identity: None,
+            open: 0,
         };
         let card = Arc::new(Self { memory, state: Mutex::new(state) });
         card.set_bar0(NODE_ID, 0x1060_A280);
@@ -122,11 +129,28 @@ impl Driver for Double {
     fn open(&self, number: u16) -> Result<Box<dyn DriverFile>, DeviceError> {
         let card = self.0.iter().find(|(known, _)| *known == number);
         let none = || DeviceError::NoDevice { path: number.to_string() };
-        Ok(Box::new(Open(Arc::clone(&card.ok_or_else(none)?.1))))
+        let card = Arc::clone(&card.ok_or_else(none)?.1);
+        card.state.lock().unwrap().open += 1;
+        Ok(Box::new(Open(card, Mutex::default())))
+    }
+
+    fn identity(&self, number: u16) -> Option<Identity> {
+        let card = self.0.iter().find(|(known, _)| *known == number);
+        card.and_then(|(_, card)| card.state.lock().unwrap().identity.clone())
     }
 }
 
-struct Open(Arc<Card>);
+/// An open file, with the windows that it was lent.
+struct Open(Arc<Card>, Mutex<Vec<u16>>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock().unwrap();
+        let lent = self.1.lock().unwrap();
+        state.open -= 1;
+        state.taken.retain(|window| !lent.contains(window));
+    }
+}
 
 fn errno(code: i32) -> io::Error {
     io::Error::from_raw_os_error(code)
@@ -219,6 +243,7 @@ impl DriverFile for Open {
                 let free = (first..first + count).find(|index| !state.taken.contains(index));
                 let index = free.ok_or(errno(libc::ENOMEM))?;
                 state.taken.push(index);
+                self.1.lock().unwrap().push(index);
                 put(argument, 16, &u32::from(index).to_le_bytes());
                 put(argument, 24, &(WINDOWS + window(index).0).to_le_bytes());
                 put(argument, 32, &((7 << 36) + window(index).0).to_le_bytes());

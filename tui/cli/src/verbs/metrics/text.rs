@@ -5,13 +5,14 @@ use console::exit::Failure;
 use decode::state::{EthState, LinkCondition, MeshState};
 use diagnosis::{Diagnosis, Health};
 use images::Reading;
-use layouts::EthId;
+use layouts::{ChipId, EthId};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use std::sync::atomic::AtomicU64;
+use transport::silicon::cards::{Card, Telemetry};
 
 type Value = Gauge<u64, AtomicU64>;
 
@@ -21,6 +22,13 @@ struct End {
     hostname: String,
     chip: u16,
     channel: u8,
+}
+
+/// A chip.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Chip {
+    hostname: String,
+    chip: u16,
 }
 
 /// A verdict.
@@ -60,6 +68,28 @@ const COUNTS: [Count; 6] = [
     }),
 ];
 
+/// A gauge of a card: its name, what it means, and its value.
+type CardGauge = (&'static str, &'static str, fn(&Telemetry) -> Option<f64>);
+
+/// What the kernel tells of each chip with PCIe (`tt_telemetry/telemetry/arc/arc_metrics.cpp`).
+const CARD_GAUGES: [CardGauge; 8] = [
+    ("AIClock", "AI clock in MHz", |card| parts(card.aiclk_mhz, 1)),
+    ("AXIClock", "Clock of AXI in MHz", |card| parts(card.axiclk_mhz, 1)),
+    ("ARCClock", "Clock of ARC in MHz", |card| parts(card.arcclk_mhz, 1)),
+    ("TDP", "Power of the chip in W", |card| parts(card.power_microwatts.now, 1_000_000)),
+    ("TDC", "Current of the core supply in A", |card| parts(card.current_milliamperes.now, 1000)),
+    ("VCore", "Voltage of the core supply in mV", |card| parts(card.voltage_millivolts.now, 1)),
+    ("ASICTemperature", "Temperature of the chip in degrees Celsius", |card| {
+        parts(card.temperature_millicelsius.now, 1000)
+    }),
+    ("meshscope_heartbeat", "Heartbeats of ARC firmware", |card| parts(card.heartbeat, 1)),
+];
+
+/// A value in parts of the unit.
+fn parts(value: Option<i64>, unit: i64) -> Option<f64> {
+    value.map(|value| value as f64 / unit as f64)
+}
+
 const VERDICTS: [Health; 7] = [
     Health::Healthy,
     Health::Slow,
@@ -70,11 +100,12 @@ const VERDICTS: [Health; 7] = [
     Health::Unknown,
 ];
 
-/// Writes the metrics of a state, with the bus transactions that it cost.
+/// Writes the metrics of a state, with the bus transactions that it cost, and those of the cards.
 pub(super) fn of(
     state: &MeshState,
     diagnosis: &Diagnosis,
     transactions: u64,
+    cards: &[(ChipId, Card)],
 ) -> Result<String, Failure> {
     let hostname = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let mut registry = Registry::default();
@@ -95,6 +126,17 @@ pub(super) fn of(
             let count = state.eth(at).and_then(|it| it.eth.as_ref()).map(of);
             if let Some(Reading::Known(count)) = count {
                 counts.get_or_create(&end(at)).set(count);
+            }
+        }
+    }
+    // Without a card, as on an emulated mesh, there are no such gauges.
+    for (name, help, of) in CARD_GAUGES.iter().filter(|_| !cards.is_empty()) {
+        let values = Family::<Chip, Gauge<f64, AtomicU64>>::default();
+        registry.register(*name, *help, values.clone());
+        for (chip, card) in cards {
+            if let Some(value) = of(&card.telemetry) {
+                let label = Chip { hostname: hostname.clone(), chip: chip.0 };
+                values.get_or_create(&label).set(value);
             }
         }
     }
