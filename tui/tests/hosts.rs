@@ -188,3 +188,39 @@ fn a_host_that_cannot_be_had_is_one_sentence() {
     let (_, text) = says(EXEC, "ssh://anna/emulator:x';touch owned;'");
     assert!(!scratch.path("owned").exists(), "{text}");
 }
+
+#[test]
+fn the_hosts_of_a_run_are_those_of_its_files() {
+    let scratch = Scratch::new("hostfile");
+    let folder = scratch.path("");
+    let ssh = stand_in(&folder, EXEC);
+    let write = |name: &str, text: &str| {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let hostfile = write("hostfile", "anna slots=1\nberta slots=1\n");
+    let bindings = "rank_bindings:\n- {rank: 0, mesh_id: 0}\n- {rank: 1, mesh_id: 1}\n";
+    let bindings = write("rank_bindings.yaml", bindings);
+    let ask = |file: &str| {
+        let asked = ["--hosts", file, "--target", "emulator:n150,run=idle", "links", "--json"];
+        over(&ssh, &asked).output().unwrap()
+    };
+    let text = stderr(&ask(&bindings));
+    assert!(text.contains("rankfile: No such file"), "{text}");
+    write("rankfile", "rank 0=anna slot=0\nrank 1=berta slot=0\n");
+    for file in [&hostfile, &bindings] {
+        let found = json(&ask(file));
+        let target = "ssh://anna/emulator:n150,run=idle,ssh://berta/emulator:n150,run=idle";
+        assert_eq!(found["target"], target);
+    }
+    for (text, says) in [
+        ("anna\nslots 4 of 8\n", ":2: `slots 4 of 8` is no line of a hostfile or rankfile"),
+        ("rank_bindings: [4]\n", "rank_bindings"),
+    ] {
+        let output = ask(&write("odd", text));
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(2) && said.contains(says), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
