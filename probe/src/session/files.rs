@@ -245,7 +245,52 @@ mod tests {
     use crate::session::OpenOptions;
     use decode::inspect::ReadSet;
     use machine::progress::Listener;
+    use machine::snapshot::AccessError;
     use transport::ttsim::HostCommand;
+
+    /// A host that sends these bytes, whatever it has announced.
+    struct Sends(Vec<u8>, usize);
+
+    impl FarElfs for Sends {
+        fn found(&mut self) -> (Vec<FarElf>, Vec<String>) {
+            let elf = |name: &str, sha256: String, bytes| FarElf {
+                host: "anna".into(),
+                name: name.into(),
+                sha256,
+                bytes,
+            };
+            let text = sha256(b"text");
+            let found = vec![
+                elf("kernel/brisc/1/a", text.clone(), 4),
+                elf("kernel/brisc/2/b", text.clone(), 4),
+                elf("kernel/brisc/3/c", sha256(b"else"), 4),
+                elf("kernel/brisc/4/d", sha256(b"much"), 2 << 30),
+            ];
+            (found, vec!["anna: a problem".into()])
+        }
+
+        fn fetch(&mut self, _: &FarElf) -> Result<Vec<u8>, AccessError> {
+            self.1 += 1;
+            Ok(self.0.clone())
+        }
+    }
+
+    #[test]
+    fn the_elfs_of_a_host_are_those_that_it_announced() {
+        let mut host = Sends(b"text".to_vec(), 0);
+        let (mut files, mut catalog) = (Files::default(), Catalog::default());
+        files.fetch(&mut host, &mut catalog);
+        let names: Vec<&str> = catalog.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!((names, host.1), (vec!["a", "b"], 2), "one text is fetched once");
+        assert_eq!(
+            files.problems,
+            [
+                "anna: a problem",
+                "anna: kernel/brisc/3/c: the host sent other bytes than it had announced",
+                "anna: kernel/brisc/4/d: more than 1024 MiB of ELFs are not fetched",
+            ]
+        );
+    }
 
     #[test]
     fn files_that_come_later_are_found_while_something_is_unknown() {
