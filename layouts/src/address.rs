@@ -13,8 +13,10 @@ use std::fmt;
 pub struct ChipId(pub u16);
 
 /// The position of a chip in the installation, as its base firmware publishes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(into = "[u8; 4]")]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(into = "[u8; 4]", from = "[u8; 4]")]
 #[schemars(with = "[u8; 4]", inline)]
 pub struct ChipCoord {
     /// Column of the chip in its shelf.
@@ -31,6 +33,12 @@ pub struct ChipCoord {
 impl From<ChipCoord> for [u8; 4] {
     fn from(ChipCoord { x, y, rack, shelf }: ChipCoord) -> Self {
         [x, y, rack, shelf]
+    }
+}
+
+impl From<[u8; 4]> for ChipCoord {
+    fn from([x, y, rack, shelf]: [u8; 4]) -> Self {
+        Self { x, y, rack, shelf }
     }
 }
 
@@ -115,7 +123,9 @@ pub struct CoreId {
 }
 
 /// One end of a link: an Ethernet channel of a chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct EthId {
     /// The chip's id.
     pub chip: ChipId,

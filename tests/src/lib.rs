@@ -24,7 +24,7 @@
 //! - `MESHSCOPE_TT_METAL_RUNTIME`: a folder that `tests/tt-metal/setup` has made of that package's file
 //!   (Python 3.10); programs of tt-metal's own runtime run on an emulated mesh.
 //! - `MESHSCOPE_READERS`: a folder with the Python packages of `.ci/python`, `target/python` without
-//!   it; they read recordings and exported traces. `MESHSCOPE_TRACE_PROCESSOR`: Perfetto's program,
+//!   it; they read recordings and exported traces, and use tools. `MESHSCOPE_TRACE_PROCESSOR`: Perfetto's program,
 //!   which is in no registry of packages; it reads the traces too.
 //! - `MESHSCOPE_MUTATE`: `seed=7,count=100000,seconds=60`, the seed and the number of mutated ELFs
 //!   for `symbols`. An ELF that causes a panic, a loop or high memory use is kept and named.
@@ -52,6 +52,7 @@
 //! | `operations` | operations of tt-metal's own runtime, judged | 9 programs of 90 |
 //! | `past` | the emulator's past at many cycles, random programs, with overflow checks | none |
 //! | `figures` | the table of figures, in the profile of a release | none |
+//! | `tools` | the Model Context Protocol's own client uses the tools of `meshscope mcp` | none |
 //! | `fuzz` | the fuzz targets build | none |
 //!
 //! # Fuzzing and benchmarks

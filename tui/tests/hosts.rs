@@ -2,6 +2,7 @@
 //! the other one is down.
 
 use crate::common::stderr;
+use crate::print::wheel;
 use crate::scratch::{Scratch, meshscope, meshscope_command};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -109,51 +110,118 @@ fn a_snapshot_is_two_round_trips_at_most() {
     assert_eq!(asked(&["mesh"]), ["Hello", "Read", "Read"]);
 }
 
+/// Serves a mesh at sockets, and returns their paths when it does.
+fn serve(scratch: &Scratch, target: &str, sockets: &[&str]) -> (Running, Vec<String>) {
+    let path = |name: &&str| scratch.path(name).to_str().unwrap().to_owned();
+    let paths: Vec<String> = sockets.iter().map(path).collect();
+    let mut serve = meshscope_command();
+    serve.args(["serve", target]).args(paths.iter().flat_map(|path| ["--socket", path]));
+    let mut serve = Running(serve.stderr(Stdio::piped()).spawn().unwrap());
+    let mut said = BufReader::new(serve.0.stderr.take().unwrap()).lines();
+    let last = paths.last().unwrap();
+    assert!(said.any(|line| line.unwrap().ends_with(last)));
+    std::thread::spawn(move || said.for_each(drop));
+    (serve, paths)
+}
+
+#[test]
+fn elfs_that_run_on_a_host_are_found_there_and_fetched_once() {
+    let Some(wheel) = wheel() else { return };
+    let scratch = Scratch::new("elfs");
+    let ssh = stand_in(&scratch.path(""), "tee $host.requests | sh -c \"$1\"");
+    let mesh = format!("emulator:n150,run=idle,firmware={wheel}");
+    let (_serve, sockets) = serve(&scratch, &mesh, &["a.sock"]);
+    let images = |target: &str, more: &[&str]| {
+        let arguments = ["--target", target, "images", "0:1-2", "--json"];
+        let found = json(&over(&ssh, &[&arguments[..], more].concat()).output().unwrap());
+        let cores = found["cores"].as_array().unwrap().iter();
+        let images = cores.flat_map(|core| core["images"].as_array().unwrap().clone());
+        let named = |image: Value| format!("{} {}", image["name"], image["compared_bytes"]);
+        images.map(named).collect::<Vec<_>>()
+    };
+    let here = images(&format!("socket:{}", sockets[0]), &[]);
+    assert_eq!(here.len(), 5, "{here:?}");
+    let there = format!("ssh://anna/socket:{}", sockets[0]);
+    assert_eq!(images(&there, &[]), here);
+    let asked = requests(&std::fs::read(scratch.path("anna.requests")).unwrap());
+    let of = |name: &str| asked.iter().filter(|it| *it == name).count();
+    // Base firmware of five cores of a compute tile, and what runs on the Ethernet tiles.
+    assert!(of("Elfs") == 1 && (5..=9).contains(&of("Elf")), "{asked:?}");
+    assert_eq!(images(&there, &["--no-find"]), Vec::<String>::new());
+}
+
 #[test]
 fn two_hosts_are_one_mesh_which_loses_one_and_finds_it_again() {
     let scratch = Scratch::new("pair");
     let folder = scratch.path("");
     let ssh = stand_in(&folder, EXEC);
     std::fs::write(scratch.path("pair.yaml"), PAIR).unwrap();
-    let [mesh, a, b] = ["pair.yaml", "a.sock", "b.sock"].map(|name| scratch.path(name));
-    let [mesh, a, b] = [&mesh, &a, &b].map(|path| path.to_str().unwrap());
-    let mut serve = meshscope_command();
-    serve.args(["serve", &format!("emulator:{mesh},run=idle"), "--socket", a, "--socket", b]);
-    let mut serve = Running(serve.stderr(Stdio::piped()).spawn().unwrap());
-    let mut said = BufReader::new(serve.0.stderr.take().unwrap()).lines();
-    assert!(said.any(|line| line.unwrap().contains("b.sock")));
-    std::thread::spawn(move || said.for_each(drop));
-    let target = format!("ssh://anna/socket:{a},ssh://berta/socket:{b}");
+    let mesh = format!("emulator:{},run=idle", scratch.path("pair.yaml").display());
+    let (_serve, sockets) = serve(&scratch, &mesh, &["a.sock", "b.sock"]);
+    let target = format!("ssh://anna/socket:{},ssh://berta/socket:{}", sockets[0], sockets[1]);
     let found = json(&over(&ssh, &["--target", &target, "mesh", "--json"]).output().unwrap());
     assert_eq!(found["chips"].as_array().unwrap().len(), 4);
     assert_eq!(found["problems"], Value::Array(Vec::new()));
     let across = |link: &Value| link["a"]["chip"] == 2 && link["b"]["chip"] == 3;
     assert!(found["links"].as_array().unwrap().iter().any(across), "{}", found["links"]);
-    // What is permitted here is permitted there, and nothing else.
+    // What is permitted here is permitted there, and nothing else; a mesh that an agent emulates is its own.
     let write = ["--target", &target, "write", "1:1-2:0x30000", "7"];
     let refused = over(&ssh, &write).output().unwrap();
     assert!(stderr(&refused).contains("--allow write"), "{}", stderr(&refused));
     let written = over(&ssh, &[&write[..], &["--allow", "write"]].concat()).output().unwrap();
     assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
-    let verb = ["--target", &target, "check", "--for", "1ms", "--watch=100us"];
-    let mut check = over(&ssh, &verb);
+    let own = ["--target", "ssh://anna/emulator:n150", "write", "0:1-2:0x30000", "7"];
+    let written = over(&ssh, &own).output().unwrap();
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    let chips = [1, 3];
+    loses_one_and_finds_it_again(&scratch, &ssh, &target, &chips);
+}
+
+/// Kills the agent of `berta`, which reads these chips, while the mesh is watched.
+fn loses_one_and_finds_it_again(scratch: &Scratch, ssh: &Path, target: &str, chips: &[u64]) {
+    let verb = ["--target", target, "check", "--for", "100us", "--watch=10us"];
+    let mut check = over(ssh, &verb);
     let mut check = Running(check.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let lines = BufReader::new(check.0.stdout.take().unwrap()).lines();
     let mut looks = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
-    let healthy = |look: &Value| look["healthy"] == true && look["gaps"] == 0;
-    assert!(looks.next().is_some_and(|look| healthy(&look)));
+    let healthy = |look: &Value| look["healthy"] == true;
+    let first = looks.next().unwrap();
+    assert!(healthy(&first) && first["gaps"] == 0, "{first}");
     std::fs::write(scratch.path("berta.down"), "").unwrap();
     let pid = std::fs::read_to_string(scratch.path("berta.pid")).unwrap();
     assert!(Command::new("kill").args(["-9", pid.trim()]).status().unwrap().success());
     let gone = |look: &Value| {
-        let of = |it: &Value| it["condition"] == "chip-gone" && it["place"] == "chip 1";
-        look["conditions"].as_array().unwrap().iter().find(|it| of(it)).cloned()
+        assert!(!healthy(look) || look["gaps"] == 0, "{look}");
+        let all = look["conditions"].as_array().unwrap().iter();
+        let gone = all.filter(|it| it["condition"] == "chip-gone").cloned();
+        let gone: Vec<Value> = gone.collect();
+        (gone.len() == chips.len()).then_some(gone)
     };
-    let finding = looks.find_map(|look| gone(&look)).unwrap();
-    let why = finding["sentence"].as_str().unwrap();
-    assert!(why.starts_with("chip 1 does not answer: unreachable: host berta: "), "{why}");
+    let findings = looks.find_map(|look| gone(&look)).unwrap();
+    for (finding, chip) in findings.iter().zip(chips) {
+        let why = finding["sentence"].as_str().unwrap();
+        let says = format!("chip {chip} does not answer: unreachable: host berta: ");
+        assert!(why.starts_with(&says), "{why}");
+    }
     std::fs::remove_file(scratch.path("berta.down")).unwrap();
     assert!(looks.any(|look| healthy(&look)));
+}
+
+#[test]
+fn two_galaxies_are_one_mesh_which_loses_one_and_finds_it_again() {
+    let scratch = Scratch::new("galaxies");
+    let ssh = stand_in(&scratch.path(""), EXEC);
+    let (_serve, sockets) = serve(&scratch, "emulator:dual_galaxy,run=idle", &["a.sock", "b.sock"]);
+    let target = format!("ssh://anna/socket:{},ssh://berta/socket:{}", sockets[0], sockets[1]);
+    let chips: Vec<u64> = (32..64).collect();
+    loses_one_and_finds_it_again(&scratch, &ssh, &target, &chips);
+    let found = json(&over(&ssh, &["--target", &target, "mesh", "--json"]).output().unwrap());
+    assert_eq!(found["chips"].as_array().unwrap().len(), 64);
+    let across = |link: &&Value| {
+        let side = |end: &str| link[end]["chip"].as_u64().unwrap() < 32;
+        side("a") != side("b")
+    };
+    assert!(found["links"].as_array().unwrap().iter().filter(across).count() > 0);
 }
 
 #[test]
@@ -187,4 +255,40 @@ fn a_host_that_cannot_be_had_is_one_sentence() {
     // A target is no more than one word of the shell there.
     let (_, text) = says(EXEC, "ssh://anna/emulator:x';touch owned;'");
     assert!(!scratch.path("owned").exists(), "{text}");
+}
+
+#[test]
+fn the_hosts_of_a_run_are_those_of_its_files() {
+    let scratch = Scratch::new("hostfile");
+    let folder = scratch.path("");
+    let ssh = stand_in(&folder, EXEC);
+    let write = |name: &str, text: &str| {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let hostfile = write("hostfile", "anna slots=1\nberta slots=1\n");
+    let bindings = "rank_bindings:\n- {rank: 0, mesh_id: 0}\n- {rank: 1, mesh_id: 1}\n";
+    let bindings = write("rank_bindings.yaml", bindings);
+    let ask = |file: &str| {
+        let asked = ["--hosts", file, "--target", "emulator:n150,run=idle", "links", "--json"];
+        over(&ssh, &asked).output().unwrap()
+    };
+    let text = stderr(&ask(&bindings));
+    assert!(text.contains("rankfile: No such file"), "{text}");
+    write("rankfile", "rank 0=anna slot=0\nrank 1=berta slot=0\n");
+    for file in [&hostfile, &bindings] {
+        let found = json(&ask(file));
+        let target = "ssh://anna/emulator:n150,run=idle,ssh://berta/emulator:n150,run=idle";
+        assert_eq!(found["target"], target);
+    }
+    for (text, says) in [
+        ("anna\nslots 4 of 8\n", ":2: `slots 4 of 8` is no line of a hostfile or rankfile"),
+        ("rank_bindings: [4]\n", "odd:1: expected mapping start"),
+    ] {
+        let output = ask(&write("odd", text));
+        let said = stderr(&output);
+        assert!(output.status.code() == Some(2) && said.contains(says), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
 }

@@ -29,7 +29,7 @@ fn answer(target: &str, arguments: &[&str]) -> Value {
     answer
 }
 
-fn wheel() -> Option<String> {
+pub(crate) fn wheel() -> Option<String> {
     let root = std::env::var("MESHSCOPE_TT_METAL_ELFS").ok();
     if root.is_none() {
         println!("skipped: MESHSCOPE_TT_METAL_ELFS names no unpacked ttnn wheel");

@@ -1,5 +1,5 @@
 //! What other programs read: recordings by the Python package `mcap`, traces by Perfetto's schema, metrics
-//! by Prometheus' client.
+//! by Prometheus' client, tools by the Model Context Protocol's.
 //!
 //! `MESHSCOPE_READERS` names a folder with the packages of `.ci/python`; without it `target/python`
 //! is taken if it exists.
@@ -103,4 +103,12 @@ fn perfetto_reads_the_flows_of_packets() {
     let Some(lines) = lines("trace.py", &file) else { return };
     let flows = lines.iter().find_map(|line| line.strip_prefix("flows ")).unwrap();
     assert!(flows.parse::<u64>().unwrap() > 100, "{lines:?}");
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn verbs_that_read_are_tools_of_the_model_context_protocol() {
+    let program = Path::new(env!("CARGO_BIN_EXE_meshscope"));
+    let Some(lines) = lines("mcp_client.py", program) else { return };
+    assert_eq!(lines, [""; 0]);
 }

@@ -77,6 +77,11 @@ const KINDS: [(Kind, &[&str]); 13] = [
     (Kind::Other("a report of Ethernet link metrics"), &["link_metrics"]),
 ];
 
+/// Whether the fields are those of a kind of tt-metal's own.
+pub fn has_kind(text: &str) -> bool {
+    kind(text).is_some()
+}
+
 fn kind(text: &str) -> Option<Kind> {
     let fields = text::top_fields(text);
     let is = |(_, own): &&(Kind, &[&str])| own.iter().any(|field| fields.contains(field));
@@ -101,10 +106,25 @@ pub fn read(name: &str, text: &str) -> Result<Descriptor, DescriptorError> {
             Err(text::wrong(0, format!("this is {kind} of tt-metal, which is not read")))
         }
     };
-    described.map_err(|TextError { line, what }| DescriptorError {
-        name: name.to_owned(),
-        problems: vec![DescriptorProblem { line, what }],
-    })
+    described.map_err(|error| in_file(name, error))
+}
+
+fn in_file(name: &str, TextError { line, what }: TextError) -> DescriptorError {
+    DescriptorError { name: name.to_owned(), problems: vec![DescriptorProblem { line, what }] }
+}
+
+/// Returns the hosts of OpenMPI's hostfile (`anna slots=4`) in its order, or of its rankfile
+/// (`rank 0=anna slot=0`) in the order of ranks, each once. The rankfile must place all ranks of the
+/// bindings, if there are any. Messages call the file `name`.
+///
+/// # Errors
+/// The line that is neither, and what is missing.
+pub fn hosts(
+    name: &str,
+    text: &str,
+    bindings: Option<&RankBindings>,
+) -> Result<Vec<String>, DescriptorError> {
+    ranks::hosts(text, bindings).map_err(|error| in_file(name, error))
 }
 
 /// Says where the hosts of a mesh stand. A host of a deployment is known by its name; of a cabling

@@ -1,6 +1,6 @@
 //! An example of each kind, and what is said of files that are wrong.
 
-use descriptors::{Descriptor, deploy, read};
+use descriptors::{Descriptor, deploy, hosts, read};
 use layouts::{ClusterDescriptor, Seat};
 
 fn mesh(name: &str, text: &str) -> ClusterDescriptor {
@@ -109,6 +109,38 @@ fn rank_bindings_name_their_mesh_graph() {
     assert_eq!(ranks.mesh_graph_desc_path.as_deref(), Some("t3000_mgd.textproto"));
     let devices = &ranks.rank_bindings[1].env_overrides["TT_VISIBLE_DEVICES"];
     assert_eq!((ranks.rank_bindings[1].mesh_id, devices.as_str()), (1, "1,2,3"));
+}
+
+#[test]
+fn files_of_openmpi_name_hosts() {
+    let of = |text: &str| hosts("f", text, None).map_err(|error| error.to_string());
+    let named = |text: &str| of(text).unwrap().join(" ");
+    assert_eq!(
+        named("# two\nberta slots=4\n\nme@anna slots = 2 max-slots=8 # far\nberta\n"),
+        "berta me@anna"
+    );
+    assert_eq!(
+        named("rank 1=berta slot=0\nrank 0=anna slots=0:0-3\nrank 2=anna slot=1\n"),
+        "anna berta"
+    );
+    let Ok(Descriptor::Ranks(ranks)) = read("r", include_str!("data/t3000_rank_bindings.yaml"))
+    else {
+        unreachable!("rank bindings are ranks")
+    };
+    let one = hosts("rankfile", "rank 0=anna slot=0", Some(&ranks)).unwrap_err().to_string();
+    assert_eq!(one, "rankfile: rank 1 has no host");
+    for (text, says) in [
+        ("", "f: it names no host"),
+        ("# none\n", "f: it names no host"),
+        ("anna\nberta fast", "f:2: `berta fast` is no line of a hostfile or rankfile"),
+        ("anna slots=x", "f:1: `anna slots=x` is no line"),
+        ("rank x=anna slot=0", "f:1: `rank x=anna slot=0` is no line"),
+        ("rank 0=+n1 slot=0", "f:1: `+n1` names no host"),
+        ("^anna", "f:1: `^anna` names no host"),
+    ] {
+        let why = of(text).unwrap_err();
+        assert!(why.starts_with(says), "{text}: {why}");
+    }
 }
 
 /// What is said of a text with one change.

@@ -15,6 +15,7 @@ pub use routes::Routes;
 use crate::ChipKind;
 use crate::address::{ChipCoord, ChipId, EthId};
 use crate::seat::Seat;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A mesh from a file. Chips are in the order of [`ChipId`]: those with PCIe by their PCI index,
@@ -99,10 +100,10 @@ pub struct DescribedBoard {
     pub kind: Option<String>,
 }
 
-/// A link to a chip that is not in the descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A link to a chip that is not in the descriptor, or was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OutwardLink {
-    /// The end in the descriptor.
+    /// The end that is there.
     pub near: EthId,
     /// Unique id of the other chip.
     pub far_unique_id: u64,

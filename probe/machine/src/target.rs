@@ -15,7 +15,7 @@ use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 pub use layouts::Refusal;
 use layouts::{
     ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
-    Seat, TileKind, WritePermission,
+    OutwardLink, Seat, TileKind, WritePermission,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct Abilities {
 }
 
 /// What the user allowed to change on a machine; nothing by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent permissions of the user")]
 pub struct Allow {
     /// Writing memory and plain registers.
@@ -92,6 +92,18 @@ impl Allow {
     /// Whether nothing may be changed.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
+    }
+
+    /// Returns what both permit.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            write: self.write && other.write,
+            sample: self.sample && other.sample,
+            halt: self.halt && other.halt,
+            launch: self.launch && other.launch,
+            reset: self.reset && other.reset,
+        }
     }
 
     /// Whether it permits a kind of write.
@@ -156,7 +168,7 @@ pub struct Preview {
 }
 
 /// A chip as discovery found it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Chip {
     /// Its number: chips with PCIe in the order of their devices, then the others by rack, shelf, y
     /// and x.
@@ -175,7 +187,7 @@ pub struct Chip {
     /// NOC 0 rows of Tensix tiles that are fused off; null where they could not be read.
     pub harvested_rows: Option<Vec<u8>>,
     /// Where it stands: with --places, if that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub seat: Option<Arc<Seat>>,
 }
 
@@ -187,7 +199,9 @@ impl Chip {
 }
 
 /// A link as discovery found it, the lower end first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Link {
     /// One end, the lower one.
     pub a: EthId,
@@ -207,7 +221,7 @@ impl Link {
 }
 
 /// The mesh as discovery found it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mesh {
     /// The kind of its chips.
     pub kind: ChipKind,
@@ -217,21 +231,9 @@ pub struct Mesh {
     pub links: Vec<Link>,
     /// What discovery could not determine, one sentence each.
     pub problems: Vec<String>,
-    /// Links that are up and lead to chips that were not found: those of other hosts.
-    pub outward: Vec<OutwardLink>,
-}
-
-/// A link to a chip that was not found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutwardLink {
-    /// The end that was found: its chip and channel.
-    pub near: (ChipId, u8),
-    /// The 64-bit id of the other chip.
-    pub unique_id: u64,
-    /// The Ethernet channel there.
-    pub channel: u8,
-    /// The sentence of [`Mesh::problems`] that says so; others may share it.
-    pub problem: String,
+    /// Links that are up and lead to chips that were not found, those of other hosts, each with the
+    /// sentence of `problems` that says so.
+    pub outward: Vec<(OutwardLink, String)>,
 }
 
 impl Mesh {
@@ -319,7 +321,7 @@ impl Mesh {
 }
 
 /// An entry of the [`Quarantine`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quarantined {
     /// The quarantined chip, or the chip of the tile.
     pub chip: ChipId,
@@ -390,6 +392,10 @@ pub trait Target: Send {
     }
     /// Lends the bus over which it is reached; a recording has none.
     fn bus(&mut self) -> Option<&mut dyn TargetBus> {
+        None
+    }
+    /// Lends the ELFs that run on it, if other hosts find them.
+    fn elfs(&mut self) -> Option<&mut dyn FarElfs> {
         None
     }
     /// Lends the log of the writes to it.
@@ -484,6 +490,32 @@ pub trait TargetBus {
     fn writer(&mut self) -> Option<Client>;
     /// Returns the problems that the machine found since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String>;
+}
+
+/// The ELFs that run on a target of other hosts, which find them.
+pub trait FarElfs {
+    /// Asks the hosts which they have found, and for their problems with that, one sentence each. The
+    /// first call asks only hosts that had found some when they were opened.
+    fn found(&mut self) -> (Vec<FarElf>, Vec<String>);
+    /// Fetches an ELF that was found.
+    ///
+    /// # Errors
+    /// Why its host does not send it.
+    fn fetch(&mut self, elf: &FarElf) -> Result<Vec<u8>, AccessError>;
+}
+
+/// An ELF that a host has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FarElf {
+    /// The host, as messages name it; a host does not send it.
+    #[serde(skip)]
+    pub host: String,
+    /// Its name there.
+    pub name: String,
+    /// The SHA-256 of its bytes, as hexadecimal digits.
+    pub sha256: String,
+    /// Its length in bytes.
+    pub bytes: u64,
 }
 
 /// The audit log of a target, to which a write is appended before it is made.

@@ -1,14 +1,19 @@
-//! The files of what runs on a target: directories that a person named, and those of its processes.
+//! The files of what runs on a target: directories that a person named, those of its processes, and what
+//! other hosts found of theirs.
 
 use super::{NamedManifest, Session};
 use crate::spec::TargetSpec;
+use decode::inspect::ReadSet;
 use decode::state::{Activity, CoreState, MeshState};
 use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageRole, MetalProcess, Reading, usual_places};
-use machine::target::TargetBus;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use machine::target::{FarElf, FarElfs, Target, TargetBus};
+use recordings::sha256;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
+use transport::agent::Served;
 
 /// Least time between two searches for further files.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -16,6 +21,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 const MOST_PAUSE: Duration = Duration::from_mins(1);
 /// A search takes this part of the time at most.
 const PART: u32 = 20;
+/// Most bytes of ELFs of other hosts that are kept: a kernel of tt-metal has up to 2 MiB.
+const MOST_FAR_BYTES: u64 = 1 << 30;
 
 /// Where files were sought.
 #[derive(Debug, Default)]
@@ -32,6 +39,8 @@ pub(super) struct Files {
     pub(super) problems: Vec<String>,
     /// The manifests that were read.
     manifests: BTreeSet<PathBuf>,
+    /// ELFs of other hosts, by their SHA-256.
+    far: BTreeMap<String, Arc<[u8]>>,
     /// The ELFs of the last search, each with its time.
     seen: Vec<(PathBuf, Option<SystemTime>)>,
     /// When the next search is due.
@@ -52,14 +61,71 @@ impl Files {
     }
 }
 
+impl Files {
+    /// Adds the ELFs that other hosts found, each fetched once.
+    fn fetch(&mut self, hosts: &mut dyn FarElfs, catalog: &mut Catalog) {
+        let (found, problems) = hosts.found();
+        self.problems.extend(problems);
+        for elf in &found {
+            match self.fetched(hosts, elf) {
+                Ok(bytes) => catalog.attach(Path::new(&elf.host), &elf.name, bytes),
+                Err(why) => self.problems.push(format!("{}: {}: {why}", elf.host, elf.name)),
+            }
+        }
+    }
+
+    fn fetched(&mut self, hosts: &mut dyn FarElfs, elf: &FarElf) -> Result<Arc<[u8]>, String> {
+        if let Some(known) = self.far.get(&elf.sha256) {
+            return Ok(known.clone());
+        }
+        let kept: u64 = self.far.values().map(|bytes| bytes.len() as u64).sum();
+        if kept.saturating_add(elf.bytes) > MOST_FAR_BYTES {
+            return Err(format!("more than {} MiB of ELFs are not fetched", MOST_FAR_BYTES >> 20));
+        }
+        let bytes = hosts.fetch(elf).map_err(|why| why.to_string())?;
+        if bytes.len() as u64 != elf.bytes || sha256(&bytes) != elf.sha256 {
+            return Err("the host sent other bytes than it had announced".to_owned());
+        }
+        let bytes: Arc<[u8]> = bytes.into();
+        self.far.insert(elf.sha256.clone(), bytes.clone());
+        Ok(bytes)
+    }
+}
+
+impl Served for Session {
+    fn target(&mut self) -> &mut dyn Target {
+        Self::target(self)
+    }
+
+    fn has_elfs(&mut self) -> bool {
+        !self.files.seen.is_empty()
+    }
+
+    fn find_elfs(&mut self) -> (Vec<(FarElf, Vec<u8>)>, Vec<String>) {
+        let everything = ReadSet::everything(self.target.mesh());
+        let state = self.inspect(&everything).state;
+        if self.find_files_of(&state) {
+            self.inspect(&everything);
+        }
+        let named = |(name, bytes): (String, &[u8])| {
+            let (host, sha256, len) = (String::new(), sha256(bytes), bytes.len() as u64);
+            (FarElf { host, name, sha256, bytes: len }, bytes.to_vec())
+        };
+        let found = self.images.attachments().into_iter().map(named).collect();
+        (found, self.files.problems.clone())
+    }
+}
+
 impl Session {
     /// Adds the files of the tt-metal processes on the target, and the manifests beside all; returns
     /// whether any is new.
     pub(super) fn find_files(&mut self, mut catalog: Catalog) -> bool {
         let began = Instant::now();
         self.files.problems.clear();
-        if self.files.find {
-            self.find_processes(&mut catalog);
+        match self.target.elfs() {
+            Some(elfs) if self.files.find => self.files.fetch(elfs, &mut catalog),
+            None if self.files.find => self.find_processes(&mut catalog),
+            _ => {}
         }
         // A manifest cannot be checked as a text can.
         let sure = catalog.directories.iter().filter(|folder| !self.doubts(folder));
@@ -179,7 +245,52 @@ mod tests {
     use crate::session::OpenOptions;
     use decode::inspect::ReadSet;
     use machine::progress::Listener;
+    use machine::snapshot::AccessError;
     use transport::ttsim::HostCommand;
+
+    /// A host that sends these bytes, whatever it has announced.
+    struct Sends(Vec<u8>, usize);
+
+    impl FarElfs for Sends {
+        fn found(&mut self) -> (Vec<FarElf>, Vec<String>) {
+            let elf = |name: &str, sha256: String, bytes| FarElf {
+                host: "anna".into(),
+                name: name.into(),
+                sha256,
+                bytes,
+            };
+            let text = sha256(b"text");
+            let found = vec![
+                elf("kernel/brisc/1/a", text.clone(), 4),
+                elf("kernel/brisc/2/b", text.clone(), 4),
+                elf("kernel/brisc/3/c", sha256(b"else"), 4),
+                elf("kernel/brisc/4/d", sha256(b"much"), 2 << 30),
+            ];
+            (found, vec!["anna: a problem".into()])
+        }
+
+        fn fetch(&mut self, _: &FarElf) -> Result<Vec<u8>, AccessError> {
+            self.1 += 1;
+            Ok(self.0.clone())
+        }
+    }
+
+    #[test]
+    fn the_elfs_of_a_host_are_those_that_it_announced() {
+        let mut host = Sends(b"text".to_vec(), 0);
+        let (mut files, mut catalog) = (Files::default(), Catalog::default());
+        files.fetch(&mut host, &mut catalog);
+        let names: Vec<&str> = catalog.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!((names, host.1), (vec!["a", "b"], 2), "one text is fetched once");
+        assert_eq!(
+            files.problems,
+            [
+                "anna: a problem",
+                "anna: kernel/brisc/3/c: the host sent other bytes than it had announced",
+                "anna: kernel/brisc/4/d: more than 1024 MiB of ELFs are not fetched",
+            ]
+        );
+    }
 
     #[test]
     fn files_that_come_later_are_found_while_something_is_unknown() {

@@ -77,8 +77,7 @@ impl Session {
         let places = options.places.as_deref().map(|words| described(words, words)).transpose()?;
         let &OpenOptions { allow, keeps, .. } = options;
         let on = options.rerun_on.as_deref();
-        let spec = TargetSpec::parse(words)?;
-        let mut session = match spec.clone() {
+        let mut session = match TargetSpec::parse(words)? {
             TargetSpec::Emulator(scene) => {
                 Self::open_scene(words, &Scene { keeps, ..scene }, listener)?
             }
@@ -114,9 +113,7 @@ impl Session {
         if let Some(places) = places {
             session.place(&places);
         }
-        // The processes that use a machine of another host are not those of this one.
-        let here = !matches!(spec, TargetSpec::Agents(_));
-        session.files.seek(&options.elfs, options.find && here);
+        session.files.seek(&options.elfs, options.find);
         session.find_files(catalog);
         Ok(session)
     }

@@ -9,6 +9,7 @@ use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Mesh;
 use std::collections::BTreeSet;
+use std::vec::IntoIter;
 
 /// An interface with requests that were not answered.
 struct Waiting {
@@ -25,18 +26,24 @@ impl Session {
             return;
         }
         let mut waiting: Vec<Waiting> = Vec::new();
-        for (place, interfaces) in interfaces(self.target.mesh()) {
-            let owes = |it: &Waiting| it.place.chip == place.chip && it.on.contains(&place.tile);
-            if waiting.iter().any(owes) {
-                continue;
+        let mut chips = interfaces(self.target.mesh());
+        loop {
+            let owes = |at: &Place| {
+                waiting.iter().any(|it| it.place.chip == at.chip && it.on.contains(&at.tile))
+            };
+            // A tile of each chip at once: what owes an answer is found before it is its turn.
+            let next = chips.iter_mut().filter_map(|tiles| tiles.find(|(at, _)| !owes(at)));
+            let next: Vec<(Place, Vec<Interface>)> = next.collect();
+            if next.is_empty() {
+                break;
             }
             // Requests without an id of their own have id 0; each counter is a read of its own.
             let first = |it: &Interface| Span { len: 4, ..it.outstanding };
-            // Nothing else of the tile: it may be one that does not answer.
-            let spans = interfaces.iter().map(first).collect();
+            // Nothing else of the tiles: they may be some that do not answer.
+            let spans = next.iter().flat_map(|(_, interfaces)| interfaces).map(first).collect();
             let counters = self.target.read(&Plan { spans });
             self.just_read = counters.completed_by(&self.just_read);
-            for interface in interfaces {
+            for (place, interface) in next.into_iter().flat_map(each) {
                 let count = counters.word(interface.outstanding.addr);
                 if count.is_ok_and(|count| count as u8 != 0) {
                     let (seen, on) = self.requests(&interface);
@@ -94,8 +101,12 @@ fn counts(interface: &Interface) -> Vec<Span> {
     interface.counts.iter().copied().chain([interface.outstanding]).collect()
 }
 
-/// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile.
-fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
+fn each((place, interfaces): (Place, Vec<Interface>)) -> impl Iterator<Item = (Place, Interface)> {
+    interfaces.into_iter().map(move |interface| (place, interface))
+}
+
+/// Returns the interfaces of the tiles with cores of each chip with PCIe, tile by tile.
+fn interfaces(mesh: &Mesh) -> Vec<IntoIter<(Place, Vec<Interface>)>> {
     let near = mesh.chips.iter().filter(|chip| chip.pcie);
-    near.flat_map(|chip| Interface::of_chip(mesh, chip.id)).collect()
+    near.map(|chip| Interface::of_chip(mesh, chip.id).collect::<Vec<_>>().into_iter()).collect()
 }

@@ -11,7 +11,7 @@ mod message;
 mod serve;
 
 pub use host::Remote;
-pub use serve::serve;
+pub use serve::{Served, serve};
 
 use host::Host;
 use join::Joined;
@@ -23,8 +23,8 @@ use machine::place::Place;
 use machine::progress::{ChipCount, Listener, Progress};
 use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use machine::target::{
-    Abilities, Allow, Arrived, Audit, Mesh, OldBytes, Preview, Quarantine, Quarantined, Target,
-    TargetBus,
+    Abilities, Allow, Arrived, Audit, FarElf, FarElfs, Mesh, OldBytes, Preview, Quarantine,
+    Quarantined, Target, TargetBus,
 };
 use message::{MOST_BYTES, Range, Reply, Request, sent};
 use serde_bytes::ByteBuf;
@@ -36,6 +36,8 @@ pub struct AgentTarget {
     abilities: Abilities,
     hosts: Vec<Host>,
     joined: Joined,
+    /// Whether the hosts were asked for ELFs.
+    asked_for_elfs: bool,
 }
 
 impl AgentTarget {
@@ -61,18 +63,19 @@ impl AgentTarget {
         let none = || AccessError::Unreachable("no host is named".to_owned());
         let first = &hosts.first().ok_or_else(none)?.welcome;
         let alike = |host: &Host| {
-            host.welcome.abilities == first.abilities && host.welcome.kind == first.kind
+            host.welcome.abilities == first.abilities && host.welcome.mesh.kind == first.mesh.kind
         };
         if !hosts.iter().all(alike) {
             let why = "the hosts have machines of different kinds";
             return Err(AccessError::Refused(why.to_owned()));
         }
-        let allow = Allow { sample: allow.sample || first.abilities.emulated, ..allow };
+        // A mesh that a host emulates allows more than was asked for.
+        let allow = hosts.iter().fold(Allow::ALL, |all, host| all.and(host.welcome.allow));
         let abilities = Abilities { allow, ..first.abilities.clone() };
-        let meshes: Vec<(&str, Mesh)> =
-            hosts.iter().map(|host| (host.name(), host.welcome.mesh())).collect();
+        let meshes: Vec<(&str, &Mesh)> =
+            hosts.iter().map(|host| (host.name(), &host.welcome.mesh)).collect();
         let joined = join::join(&meshes);
-        Ok(Self { name: name.to_owned(), abilities, hosts, joined })
+        Ok(Self { name: name.to_owned(), abilities, hosts, joined, asked_for_elfs: false })
     }
 
     /// Returns the host that reads a chip, and the range with the chip's number there.
@@ -87,11 +90,6 @@ impl AgentTarget {
     fn here(&self, host: usize, chip: ChipId) -> ChipId {
         let numbers = self.joined.numbers.get(host);
         numbers.and_then(|own| own.get(usize::from(chip.0))).copied().unwrap_or(chip)
-    }
-
-    fn ask(&mut self, host: usize, request: &Request) -> Result<(Reply, Vec<u8>), AccessError> {
-        let none = || AccessError::Unreachable("there is no such host".to_owned());
-        self.hosts.get_mut(host).ok_or_else(none)?.ask(request)
     }
 
     /// Sends what has no answer to all hosts.
@@ -114,7 +112,7 @@ impl AgentTarget {
                 Reply::Read(read, _) => {
                     read.snapshot(bytes).ok_or_else(|| host.lose("it sent other bytes"))
                 }
-                _ => Err(host.lose("it sent an unexpected answer")),
+                _ => Err(host.lose_by_answer()),
             });
             match snapshot {
                 Ok(snapshot) => self.add(number, snapshot, into),
@@ -149,16 +147,32 @@ impl AgentTarget {
         into.stopped.extend(stopped.map(|(chip, core)| (self.here(number, chip), core)));
     }
 
+    /// Sends a request to a host, and takes of its answer what was asked for.
+    fn answer<T>(
+        &mut self,
+        host: usize,
+        request: &Request,
+        take: impl FnOnce(Reply, Vec<u8>) -> Option<T>,
+    ) -> Result<T, AccessError> {
+        let none = || AccessError::Unreachable("there is no such host".to_owned());
+        let host = self.hosts.get_mut(host).ok_or_else(none)?;
+        let (reply, bytes) = host.ask(request)?;
+        take(reply, bytes).ok_or_else(|| host.lose_by_answer())
+    }
+
     fn done(&mut self, host: usize, request: &Request) -> Result<(), AccessError> {
-        match self.ask(host, request)?.0 {
-            Reply::Done(done, _) => done,
-            _ => Err(AccessError::Unreachable("an agent sent an unexpected answer".to_owned())),
-        }
+        self.answer(host, request, |reply, _| match reply {
+            Reply::Done(done, _) => Some(done),
+            _ => None,
+        })?
     }
 
     fn previewed(&mut self, host: usize, request: &Request, into: &mut Preview) {
-        let Ok((Reply::Preview(accesses, gaps), _)) = self.ask(host, request) else { return };
-        let mut preview = message::previewed(accesses, gaps);
+        let answer = self.answer(host, request, |reply, _| match reply {
+            Reply::Preview(accesses, gaps) => Some(message::previewed(accesses, gaps)),
+            _ => None,
+        });
+        let Ok(mut preview) = answer else { return };
         for span in preview.accesses.iter_mut().map(|it| &mut it.span) {
             span.addr.chip = self.here(host, span.addr.chip);
         }
@@ -260,6 +274,10 @@ impl Target for AgentTarget {
         Some(self)
     }
 
+    fn elfs(&mut self) -> Option<&mut dyn FarElfs> {
+        Some(self)
+    }
+
     fn audit(&mut self) -> Option<&mut dyn Audit> {
         Some(self)
     }
@@ -302,10 +320,11 @@ impl TargetBus for AgentTarget {
 
     fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError> {
         let (host, range) = self.there(Span { addr, len: bytes.len() as u32 })?;
-        match self.ask(host, &Request::Write(range, ByteBuf::from(bytes)))?.0 {
-            Reply::Written(old, _) => old.map(|old| old.map(ByteBuf::into_vec)),
-            _ => Err(AccessError::Unreachable("an agent sent an unexpected answer".to_owned())),
-        }
+        let request = Request::Write(range, ByteBuf::from(bytes));
+        self.answer(host, &request, |reply, _| match reply {
+            Reply::Written(old, _) => Some(old.map(|old| old.map(ByteBuf::into_vec))),
+            _ => None,
+        })?
     }
 
     fn transactions(&self) -> u64 {
@@ -317,7 +336,7 @@ impl TargetBus for AgentTarget {
         for plan in plans {
             let mut gaps = Snapshot::default();
             for (host, ranges) in self.by_host(plan, &mut gaps) {
-                self.previewed(host, &Request::Preview(vec![ranges]), &mut preview);
+                self.previewed(host, &Request::Preview(ranges), &mut preview);
             }
             preview.gaps.append(&mut gaps.gaps);
         }
@@ -354,6 +373,32 @@ impl TargetBus for AgentTarget {
             told.map(|remark| format!("{}: {remark}", host.name())).collect::<Vec<_>>()
         };
         self.hosts.iter().flat_map(of).collect()
+    }
+}
+
+impl FarElfs for AgentTarget {
+    fn found(&mut self) -> (Vec<FarElf>, Vec<String>) {
+        let first = !std::mem::replace(&mut self.asked_for_elfs, true);
+        let (mut all, mut problems) = (Vec::new(), Vec::new());
+        for host in self.hosts.iter_mut().filter(|host| !first || host.welcome.has_elfs) {
+            let Ok((Reply::Elfs(elfs, told), _)) = host.ask(&Request::Elfs) else { continue };
+            let name = host.name();
+            all.extend(elfs.into_iter().map(|elf| FarElf { host: name.to_owned(), ..elf }));
+            problems.extend(told.into_iter().map(|problem| format!("{name}: {problem}")));
+        }
+        (all, problems)
+    }
+
+    fn fetch(&mut self, elf: &FarElf) -> Result<Vec<u8>, AccessError> {
+        let number = self.hosts.iter().position(|host| host.name() == elf.host);
+        let lacks = || AccessError::Unreachable(format!("{} does not have it any more", elf.host));
+        let request = Request::Elf(elf.sha256.clone());
+        let bytes =
+            self.answer(number.ok_or_else(lacks)?, &request, |reply, bytes| match reply {
+                Reply::Elf(has) => Some(has.then_some(bytes)),
+                _ => None,
+            })?;
+        bytes.ok_or_else(lacks)
     }
 }
 
@@ -395,11 +440,10 @@ impl Quarantine for AgentTarget {
                 continue;
             }
             let entries = host.status.quarantined.iter().cloned();
-            found.extend(entries.map(|(chip, tile, towards, reason)| Quarantined {
-                chip: self.here(number, chip),
-                tile,
-                towards: towards.map(|chip| self.here(number, chip)),
-                reason,
+            found.extend(entries.map(|entry| Quarantined {
+                chip: self.here(number, entry.chip),
+                towards: entry.towards.map(|chip| self.here(number, chip)),
+                ..entry
             }));
         }
         found

@@ -12,7 +12,7 @@ mod telemetry;
 pub mod tt_fabric;
 
 use access::bar_target::BarTarget;
-pub use describe::described;
+pub use describe::{described, hosts};
 use emulator::HistoryLimits;
 use fabric::random::{Draw, RandomTraffic, TTL, TrafficPattern};
 use fabric::{Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings};

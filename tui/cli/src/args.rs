@@ -26,6 +26,7 @@ use machine::target::Allow;
 use probe::session::OpenOptions;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use workloads::scene::SceneError;
 
 /// The target without `--target` if no device file exists; tests name their mesh instead.
 pub const DEFAULT_TARGET: &str = "emulator:n300";
@@ -51,6 +52,12 @@ pub(crate) struct Arguments {
     /// The machine to read: `meshscope help targets`.
     #[arg(long, global = true, value_name = "TARGET")]
     pub(crate) target: Option<String>,
+    /// The hosts of a file, over ssh, as one machine; --target, or silicon, is opened on each.
+    ///
+    /// A hostfile or rankfile of OpenMPI, rank bindings of tt-run, a deployment descriptor:
+    /// `meshscope help targets`.
+    #[arg(long, global = true, value_name = "FILE", value_parser = hosts)]
+    pub(crate) hosts: Option<Hosts>,
     /// Print JSON on standard output; prose stays on standard error.
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -119,6 +126,14 @@ pub(crate) struct Arguments {
     pub(crate) dry_run: bool,
 }
 
+/// The hosts of `--hosts`.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts(Vec<String>);
+
+fn hosts(path: &str) -> Result<Hosts, SceneError> {
+    workloads::scene::hosts(path).map(Hosts)
+}
+
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
@@ -154,7 +169,7 @@ impl Arguments {
     /// The target to open, and what is permitted on it.
     pub(crate) fn opening(&self) -> Opening {
         Opening {
-            words: target_words(self.target.as_deref()),
+            words: target_words(self.target.as_deref(), self.hosts.as_ref()),
             options: OpenOptions {
                 allow: self.allow.unwrap_or_default(),
                 keeps: Keeps::Nothing,
@@ -189,9 +204,14 @@ fn elfs(given: &[PathBuf], usual: Option<&OsString>) -> Vec<PathBuf> {
     usual.filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// The target of the command line, or the default: silicon where device files exist, else the
-/// emulated mesh.
-fn target_words(given: Option<&str>) -> String {
+/// The target of the command line, on each host if hosts are given; or the default: silicon where device
+/// files exist, else the emulated mesh.
+fn target_words(given: Option<&str>, hosts: Option<&Hosts>) -> String {
+    if let Some(Hosts(hosts)) = hosts {
+        let target = given.unwrap_or(DEVICE_TARGET);
+        let words = hosts.iter().map(|host| format!("ssh://{host}/{target}"));
+        return words.collect::<Vec<_>>().join(",");
+    }
     let or_default = || {
         let devices = std::fs::read_dir("/dev/tenstorrent").is_ok_and(|d| d.count() > 0);
         if devices { DEVICE_TARGET } else { DEFAULT_TARGET }.to_owned()

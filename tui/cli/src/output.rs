@@ -6,6 +6,7 @@ pub(crate) use console::table::{Columns, Page, Part};
 use console::words::{acts, printable, printable_line};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -60,9 +61,26 @@ pub(crate) fn waited() {
     }
 }
 
+thread_local! {
+    /// What is printed on this thread, if it is kept.
+    static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps what `act` prints on standard output.
+#[cfg(feature = "mcp")]
+pub(crate) fn kept<T>(act: impl FnOnce() -> T) -> (T, String) {
+    KEPT.set(Some(String::new()));
+    let done = act();
+    (done, KEPT.take().unwrap_or_else(String::new))
+}
+
 /// Writes text and flushes it.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     waited();
+    let is_kept = KEPT.with_borrow_mut(|kept| kept.as_mut().map(|it| it.push_str(text)).is_some());
+    if is_kept {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     out.write_all(printable(text).as_bytes())
         .and_then(|()| out.flush())

@@ -3,7 +3,7 @@
 use crate::args::Arguments;
 use crate::output::{Page, text};
 use crate::screens::{Looks, Screens};
-use clap::{Args, Command};
+use clap::{ArgMatches, Args, Command};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use decode::inspect::ReadSet;
@@ -46,6 +46,8 @@ pub(crate) trait Verb: Args {
 
     /// What `--watch` means to it.
     const WATCH: Watches = Watches::Never;
+    /// Whether it only reads a machine, and prints JSON.
+    const READS: bool = !matches!(Self::WATCH, Watches::Never);
 
     /// What prints no table, and so no CSV; none if it prints one.
     fn no_table(&self) -> Option<&'static str> {
@@ -76,9 +78,15 @@ pub(crate) struct Description {
     pub(crate) schemas: Schemas,
     pub(crate) dry_run: bool,
     pub(crate) watch: Watches,
+    /// Carries it out on a target, if it only reads.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "the verb `mcp` calls it"))]
+    pub(crate) read: Option<Read>,
     /// Adds its arguments and its comment.
     pub(crate) grammar: fn(Command) -> Command,
 }
+
+/// Carries out a verb on a target.
+pub(crate) type Read = fn(&ArgMatches, &Opening, Style) -> Result<Outcome, Failure>;
 
 /// Returns all verbs, in the order of help.
 pub(crate) type Descriptions = fn() -> Vec<&'static Description>;
@@ -91,9 +99,15 @@ impl Description {
             schemas: V::SCHEMAS,
             dry_run: V::QUESTION.is_some(),
             watch: V::WATCH,
+            read: if V::READS { Some(read::<V>) } else { None },
             grammar: V::augment_args,
         }
     }
+}
+
+fn read<V: Verb>(matches: &ArgMatches, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+    let verb = V::from_arg_matches(matches).map_err(|error| Failure::Usage(error.to_string()))?;
+    verb.run(target, style)
 }
 
 /// The output style of a verb.

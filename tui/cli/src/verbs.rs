@@ -23,6 +23,8 @@ mod images;
 mod launch;
 mod links;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod mesh;
 mod metrics;
 mod operations;
@@ -83,6 +85,8 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<serve::ServeArguments>(),
     Registration::of::<exec::ExecArguments>(),
     Registration::of::<agent::AgentArguments>(),
+    #[cfg(feature = "mcp")]
+    Registration::of::<mcp::McpArguments>(),
     Registration::of::<demo::DemoArguments>(),
     Registration::of::<devices::DevicesArguments>(),
     Registration::of::<doctor::DoctorArguments>(),

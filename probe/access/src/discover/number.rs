@@ -3,8 +3,8 @@
 use super::port::{Peer, Port};
 use super::{Candidate, Discovered, Discovery};
 use crate::access::Route;
-use layouts::{ChipId, EthId};
-use machine::target::{Chip, Link, Mesh, OutwardLink};
+use layouts::{ChipId, EthId, OutwardLink};
+use machine::target::{Chip, Link, Mesh};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Discovery<'_> {
@@ -60,7 +60,7 @@ impl Discovery<'_> {
 
     /// Returns all links that at least one end publishes, including links that are down if both
     /// ends are known. Those to chips that were not found are added to `outward`.
-    fn links(&mut self, ids: &[ChipId], outward: &mut Vec<OutwardLink>) -> Vec<Link> {
+    fn links(&mut self, ids: &[ChipId], outward: &mut Vec<(OutwardLink, String)>) -> Vec<Link> {
         let mut links = BTreeSet::new();
         let mut down = BTreeSet::new();
         for (from, channel, port) in self.ports_with_peer() {
@@ -81,8 +81,8 @@ impl Discovery<'_> {
                     let problem =
                         format!("{near} leads to e{far} of a chip at {coord} that was not found");
                     self.problems.push(problem.clone());
-                    let (near, unique_id) = ((near.chip, channel), port.peer.id);
-                    outward.push(OutwardLink { near, unique_id, channel: far, problem });
+                    let far_unique_id = port.peer.id;
+                    outward.push((OutwardLink { near, far_unique_id, far_channel: far }, problem));
                 }
                 None => self.problems.push(format!(
                     "{near} is down; it led to e{far} of a chip at {coord} that was not found"
@@ -151,7 +151,7 @@ impl Discovery<'_> {
     }
 
     /// Reports chips that only other hosts reach, and the links to them, which are added to `outward`.
-    fn report_other_hosts(&mut self, ids: &[ChipId], outward: &mut Vec<OutwardLink>) {
+    fn report_other_hosts(&mut self, ids: &[ChipId], outward: &mut Vec<(OutwardLink, String)>) {
         let mut missing: BTreeMap<&str, u32> = BTreeMap::new();
         let found = |id: u64| self.chips.iter().any(|chip| chip.id == id);
         for (_, host) in self.elsewhere.iter().filter(|(id, _)| !found(**id)) {
@@ -178,11 +178,9 @@ impl Discovery<'_> {
             };
             let chips = if *count == 1 { "chip" } else { "chips" };
             let problem = format!("{count} {chips} of {host} cannot be reached from here ({lead})");
-            outward.extend(ports.into_iter().map(|(end, peer)| OutwardLink {
-                near: (end.chip, end.channel),
-                unique_id: peer.id,
-                channel: peer.channel,
-                problem: problem.clone(),
+            outward.extend(ports.into_iter().map(|(near, peer)| {
+                let (far_unique_id, far_channel) = (peer.id, peer.channel);
+                (OutwardLink { near, far_unique_id, far_channel }, problem.clone())
             }));
             problems.push(problem);
         }

@@ -164,7 +164,7 @@ impl Host {
         };
         *since = Instant::now();
         match ready.join() {
-            Ok(Ok((line, welcome))) if welcome.chips == self.welcome.chips => {
+            Ok(Ok((line, welcome))) if welcome.mesh.chips == self.welcome.mesh.chips => {
                 self.before += self.status.transactions;
                 self.status = welcome.status.clone();
                 (self.told, self.passed, self.clock) = (Instant::now(), 0, Clock::default());
@@ -215,6 +215,11 @@ impl Host {
         self.receive()
     }
 
+    /// Counts the host as lost, since it answered something else.
+    pub(super) fn lose_by_answer(&mut self) -> AccessError {
+        self.lose("it sent an unexpected answer")
+    }
+
     /// Counts the host as lost, with what its process said last.
     pub(super) fn lose(&mut self, why: &str) -> AccessError {
         let said = match &mut self.state {
@@ -259,9 +264,11 @@ fn open(remote: &Remote, allow: &str) -> Opened {
     sent.map_err(|error| lost(error.to_string()))?;
     let mut reader = BufReader::new(&stream);
     let welcome = match receive::<Reply>(&mut reader, &mut Vec::new()) {
-        Ok(Received::Message(Reply::Welcome(welcome))) if welcome.is_sound() => *welcome,
-        Ok(Received::Message(Reply::Welcome(_))) => {
-            return Err(unreachable(remote, "its agent describes no mesh that can be"));
+        Ok(Received::Message(Reply::Welcome(mut welcome))) => {
+            if !welcome.check() {
+                return Err(unreachable(remote, "its agent describes no mesh that can be"));
+            }
+            *welcome
         }
         Ok(Received::Message(Reply::Refused(why))) => {
             return Err(AccessError::Refused(format!("host {}: {why}", remote.destination)));

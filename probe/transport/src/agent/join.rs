@@ -1,8 +1,8 @@
 //! One mesh out of those of several hosts: a chip is known by its 64-bit id, and a link that leaves one host
 //! by the ids at both of its ends.
 
-use layouts::{ChipId, EthId};
-use machine::target::{Chip, Link, Mesh, OutwardLink};
+use layouts::{ChipId, EthId, OutwardLink};
+use machine::target::{Chip, Link, Mesh};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A joined mesh.
@@ -16,7 +16,7 @@ pub(super) struct Joined {
 
 /// Joins the meshes of hosts, each with its name. Chips with PCIe come first, host by host, then the others
 /// by rack, shelf, y and x. A chip that several hosts reach is read by the one that has it on PCIe.
-pub(super) fn join(hosts: &[(&str, Mesh)]) -> Joined {
+pub(super) fn join(hosts: &[(&str, &Mesh)]) -> Joined {
     let mut chips: Vec<(usize, &Chip)> = Vec::new();
     for (host, (_, mesh)) in hosts.iter().enumerate() {
         for chip in &mesh.chips {
@@ -58,18 +58,18 @@ pub(super) fn join(hosts: &[(&str, Mesh)]) -> Joined {
             add(renumbered(host, link.a), renumbered(host, link.b));
         }
         let mut open = BTreeSet::new();
-        for link in &mesh.outward {
-            let near = renumbered(host, EthId { chip: link.near.0, channel: link.near.1 });
-            if let Some(far) = by_unique(link.unique_id) {
-                add(near, EthId { chip: ChipId(far as u16), channel: link.channel });
+        for (link, problem) in &mesh.outward {
+            let near = renumbered(host, link.near);
+            if let Some(far) = by_unique(link.far_unique_id) {
+                add(near, EthId { chip: ChipId(far as u16), channel: link.far_channel });
                 continue;
             }
-            open.insert(link.problem.as_str());
-            outward.push(OutwardLink { near: (near.chip, near.channel), ..link.clone() });
+            open.insert(problem);
+            outward.push((OutwardLink { near, ..*link }, problem.clone()));
         }
         let found = |problem: &&String| {
-            let leads = mesh.outward.iter().any(|link| link.problem == **problem);
-            !leads || open.contains(problem.as_str())
+            let leads = mesh.outward.iter().any(|(_, of)| of == *problem);
+            !leads || open.contains(problem)
         };
         let told = mesh.problems.iter().filter(found);
         // Chips have the numbers of the host in its own sentences.

@@ -1,18 +1,18 @@
 //! What a program and its agent on another host say to each other, in the frames of [`crate::wire`]: plans go
 //! out, snapshots come back.
 
-use layouts::{ChipCoord, ChipId, ChipKind, EthId, MOST_CHIPS, NocAddr, NocXy};
+use layouts::{ChipId, EthId, MOST_CHIPS, NocAddr, NocXy, OutwardLink};
 use machine::clients::{Client, Holder};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span, StoppedCore};
 use machine::target::{
-    Abilities, AccessRoute, Chip, Link, Mesh, OutwardLink, PlannedAccess, Preview, Quarantined,
+    Abilities, AccessRoute, Allow, FarElf, Link, Mesh, PlannedAccess, Preview, Quarantined,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::sync::Arc;
 
 /// Version of the messages; both sides must have the same.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// Most bytes that one request may ask for: the answer must fit in a frame.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
@@ -38,10 +38,14 @@ pub(super) enum Request {
     Reserve,
     /// Injects a fault; answered by `Done`.
     Disrupt(String),
-    /// Asks for the accesses of reads of these plans; answered by `Preview`.
-    Preview(Vec<Vec<Range>>),
+    /// Asks for the accesses of reads of these ranges; answered by `Preview`.
+    Preview(Vec<Range>),
     /// Asks for the accesses of a write; answered by `Preview`.
     PreviewWrite(Range),
+    /// Searches the ELFs that run there; answered by `Elfs`.
+    Elfs,
+    /// Asks for the bytes of one of these, by its SHA-256; answered by `Elf` and them.
+    Elf(String),
     /// Lets time pass, in device cycles; what went wrong is in the next status. No answer.
     Pass(u64),
     /// Names the command of the following writes. No answer.
@@ -72,6 +76,10 @@ pub(super) enum Reply {
     /// Accesses, each with whether it goes through a window, whether it writes and its
     /// transactions, and ranges that would not be accessed.
     Preview(Vec<(Range, bool, bool, u64)>, Vec<(Range, AccessError)>),
+    /// The ELFs that it has found, and its problems with that, one sentence each.
+    Elfs(Vec<FarElf>, Vec<String>),
+    /// Whether it has the ELF, whose bytes follow.
+    Elf(bool),
 }
 
 /// The machine of an agent.
@@ -81,35 +89,16 @@ pub(super) struct Welcome {
     pub(super) version: u32,
     /// What it supports.
     pub(super) abilities: Abilities,
-    /// The kind of its chips.
-    pub(super) kind: ChipKind,
-    /// Its chips, by id.
-    pub(super) chips: Vec<WireChip>,
-    /// Both ends of its links: chip and channel.
-    pub(super) links: Vec<[(ChipId, u8); 2]>,
-    /// What discovery could not determine.
-    pub(super) problems: Vec<String>,
-    /// Links to chips of other hosts.
-    pub(super) outward: Vec<OutwardLink>,
+    /// What may be changed on it.
+    pub(super) allow: Allow,
+    /// Its mesh, with the chips as the agent numbers them.
+    pub(super) mesh: Mesh,
+    /// The gateways of its chips, which a chip in JSON does not have.
+    pub(super) gateways: Vec<Option<Vec<EthId>>>,
+    /// Whether ELFs of what runs there were found.
+    pub(super) has_elfs: bool,
     /// What is known of it beside its mesh.
     pub(super) status: Status,
-}
-
-/// A chip; its id is its index.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct WireChip {
-    /// Its position: x, y, rack, shelf.
-    pub(super) coord: Option<[u8; 4]>,
-    /// Whether it is a PCIe device.
-    pub(super) pcie: bool,
-    /// Its 64-bit id.
-    pub(super) unique_id: Option<u64>,
-    /// Name of its board.
-    pub(super) board: Option<String>,
-    /// Ethernet tiles through which it is reached: chip and channel.
-    pub(super) gateway: Option<Vec<(ChipId, u8)>>,
-    /// Rows that are fused off.
-    pub(super) harvested_rows: Option<Vec<u8>>,
 }
 
 /// What changes with each answer.
@@ -125,8 +114,8 @@ pub(super) struct Status {
     pub(super) writer: Option<Client>,
     /// Problems that the machine found.
     pub(super) remarks: Vec<String>,
-    /// What is quarantined: chip, tile, the chip to which a gateway does not lead, and why.
-    pub(super) quarantined: Vec<(ChipId, Option<NocXy>, Option<ChipId>, AccessError)>,
+    /// What is quarantined.
+    pub(super) quarantined: Vec<Quarantined>,
     /// Host time when the request came and when the answer went, in microseconds since the Unix epoch.
     pub(super) micros: [u64; 2],
 }
@@ -154,65 +143,24 @@ pub(super) fn span((chip, tile, offset, len): Range) -> Span {
     Span { addr: NocAddr { chip, tile, offset }, len }
 }
 
-fn end((chip, channel): (ChipId, u8)) -> EthId {
-    EthId { chip, channel }
-}
-
 impl Welcome {
-    /// Describes a machine.
-    pub(super) fn of(mesh: &Mesh, abilities: &Abilities, status: Status) -> Self {
-        let ends = |at: &EthId| (at.chip, at.channel);
-        let chips = mesh.chips.iter().map(|chip| WireChip {
-            coord: chip.coord.map(|ChipCoord { x, y, rack, shelf }| [x, y, rack, shelf]),
-            pcie: chip.pcie,
-            unique_id: chip.unique_id,
-            board: chip.board.clone(),
-            gateway: chip.gateway.as_ref().map(|ends_of| ends_of.iter().map(ends).collect()),
-            harvested_rows: chip.harvested_rows.clone(),
-        });
-        Self {
-            version: VERSION,
-            abilities: abilities.clone(),
-            kind: mesh.kind,
-            chips: chips.collect(),
-            links: mesh.links.iter().map(|link| [ends(&link.a), ends(&link.b)]).collect(),
-            problems: mesh.problems.clone(),
-            outward: mesh.outward.clone(),
-            status,
+    /// Whether every end is on one of its chips, and names a channel that these have; if so, the chips get
+    /// their gateways.
+    pub(super) fn check(&mut self) -> bool {
+        let Self { mesh, gateways, .. } = self;
+        let (count, channels) = (mesh.chips.len(), mesh.layout().eth_channels());
+        let sound = |end: &EthId| usize::from(end.chip.0) < count && end.channel < channels;
+        let ends = mesh.links.iter().flat_map(|Link { a, b }| [a, b]);
+        let outward =
+            |(link, _): &(OutwardLink, String)| sound(&link.near) && link.far_channel < channels;
+        let is_sound = count <= MOST_CHIPS
+            && (0..).zip(&mesh.chips).all(|(id, chip)| chip.id == ChipId(id))
+            && ends.chain(gateways.iter().flatten().flatten()).all(sound)
+            && mesh.outward.iter().all(outward);
+        for (chip, gateway) in mesh.chips.iter_mut().zip(std::mem::take(gateways)) {
+            chip.gateway = gateway;
         }
-    }
-
-    /// Whether every end is on one of its chips, and names a channel that these have.
-    pub(super) fn is_sound(&self) -> bool {
-        let channels = self.kind.layout().eth_channels();
-        let sound = |(chip, channel): &(ChipId, u8)| {
-            usize::from(chip.0) < self.chips.len() && *channel < channels
-        };
-        let gateways = self.chips.iter().filter_map(|chip| chip.gateway.as_ref()).flatten();
-        self.chips.len() <= MOST_CHIPS
-            && self.links.iter().flatten().chain(gateways).all(sound)
-            && self.outward.iter().all(|link| sound(&link.near) && link.channel < channels)
-    }
-
-    /// Returns the mesh, with the chips as the agent numbers them.
-    pub(super) fn mesh(&self) -> Mesh {
-        let chip = |(id, chip): (u16, &WireChip)| Chip {
-            id: ChipId(id),
-            coord: chip.coord.map(|[x, y, rack, shelf]| ChipCoord { x, y, rack, shelf }),
-            pcie: chip.pcie,
-            unique_id: chip.unique_id,
-            board: chip.board.clone(),
-            gateway: chip.gateway.as_ref().map(|ends| ends.iter().copied().map(end).collect()),
-            harvested_rows: chip.harvested_rows.clone(),
-            seat: None,
-        };
-        Mesh {
-            kind: self.kind,
-            chips: (0..).zip(&self.chips).map(chip).collect(),
-            links: self.links.iter().map(|&[a, b]| Link { a: end(a), b: end(b) }).collect(),
-            problems: self.problems.clone(),
-            outward: self.outward.clone(),
-        }
+        is_sound
     }
 }
 
@@ -279,14 +227,10 @@ pub(super) fn previewed(
     }
 }
 
-/// Returns an entry of the quarantine as it is sent.
-pub(super) fn quarantined(it: Quarantined) -> (ChipId, Option<NocXy>, Option<ChipId>, AccessError) {
-    (it.chip, it.tile, it.towards, it.reason)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use machine::target::Chip;
 
     fn welcome() -> Welcome {
         let status = Status {
@@ -298,7 +242,7 @@ mod tests {
             quarantined: Vec::new(),
             micros: [0, 0],
         };
-        let chips = vec![Chip {
+        let chip = Chip {
             id: ChipId(0),
             coord: None,
             pcie: true,
@@ -307,18 +251,27 @@ mod tests {
             gateway: None,
             harvested_rows: Some(Vec::new()),
             seat: None,
-        }];
-        let mesh = Mesh { chips, ..Mesh::default() };
-        Welcome::of(&mesh, &Abilities::default(), status)
+        };
+        Welcome {
+            version: VERSION,
+            abilities: Abilities::default(),
+            allow: Allow::default(),
+            mesh: Mesh { chips: vec![chip], ..Mesh::default() },
+            gateways: vec![None],
+            has_elfs: false,
+            status,
+        }
     }
 
     #[test]
     fn ends_that_no_chip_has_are_no_mesh() {
-        let sound = welcome();
-        assert!(sound.is_sound());
-        let of_chip = Welcome { links: vec![[(ChipId(0), 8), (ChipId(1), 0)]], ..sound.clone() };
-        let of_channel = Welcome { links: vec![[(ChipId(0), 8), (ChipId(0), 16)]], ..sound };
-        assert!(!of_chip.is_sound() && !of_channel.is_sound());
+        assert!(welcome().check());
+        let end = |chip, channel| EthId { chip: ChipId(chip), channel };
+        for b in [end(1, 0), end(0, 16)] {
+            let mut odd = welcome();
+            odd.mesh.links.push(Link { a: end(0, 8), b });
+            assert!(!odd.check(), "{b}");
+        }
     }
 
     #[test]

@@ -4,22 +4,40 @@ use super::message::{self, MOST_BYTES, ReadReply, Reply, Request, Status, VERSIO
 use crate::wire::{Outbox, Received, receive};
 use machine::clock::host_micros;
 use machine::snapshot::{AccessError, Plan};
-use machine::target::{Audit, Target};
+use machine::target::{Audit, FarElf, Target};
 use serde_bytes::ByteBuf;
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
+
+/// What an agent serves.
+pub trait Served {
+    /// Returns the target.
+    fn target(&mut self) -> &mut dyn Target;
+    /// Whether ELFs of what runs there were found.
+    fn has_elfs(&mut self) -> bool;
+    /// Searches those that run on a core, and returns them with their bytes, and the problems with that,
+    /// one sentence each.
+    fn find_elfs(&mut self) -> (Vec<(FarElf, Vec<u8>)>, Vec<String>);
+}
 
 /// Serves a target until the program leaves.
 ///
 /// # Errors
 /// What broke the connection, and a first message that is none.
-pub fn serve(target: &mut dyn Target, input: impl Read, output: impl Write) -> io::Result<()> {
-    let mut agent = Agent { target, output, outbox: Outbox::default(), passed: Ok(()) };
+pub fn serve(served: &mut dyn Served, input: impl Read, output: impl Write) -> io::Result<()> {
+    let (outbox, elfs) = (Outbox::default(), BTreeMap::new());
+    let mut agent = Agent { served, output, outbox, elfs, passed: Ok(()) };
     let mut input = BufReader::new(input);
     let hello = receive::<Request>(&mut input, &mut Vec::new())?;
     match hello {
         Received::Message(Request::Hello { version: VERSION }) => {
             let status = agent.status(host_micros());
-            let welcome = Welcome::of(agent.target.mesh(), agent.target.abilities(), status);
+            let has_elfs = agent.served.has_elfs();
+            let target = agent.served.target();
+            let (mesh, abilities) = (target.mesh().clone(), target.abilities().clone());
+            let gateways = mesh.chips.iter().map(|chip| chip.gateway.clone()).collect();
+            let (version, allow) = (VERSION, abilities.allow);
+            let welcome = Welcome { version, abilities, allow, mesh, gateways, has_elfs, status };
             agent.outbox.send(&mut agent.output, &Reply::Welcome(Box::new(welcome)))?;
             agent.output.flush()?;
         }
@@ -47,14 +65,20 @@ pub fn serve(target: &mut dyn Target, input: impl Read, output: impl Write) -> i
 }
 
 struct Agent<'a, W> {
-    target: &'a mut dyn Target,
+    served: &'a mut dyn Served,
     output: W,
     outbox: Outbox,
+    /// The ELFs that were found last, by their SHA-256: nothing else is sent.
+    elfs: BTreeMap<String, Vec<u8>>,
     /// Whether time could pass since the last status.
     passed: Result<(), AccessError>,
 }
 
 impl<W: Write> Agent<'_, W> {
+    fn target(&mut self) -> &mut dyn Target {
+        self.served.target()
+    }
+
     fn answer(&mut self, request: Request) -> io::Result<()> {
         let came = host_micros();
         let reply = match request {
@@ -67,7 +91,7 @@ impl<W: Write> Agent<'_, W> {
                     ));
                 }
                 let plan = Plan { spans: ranges.into_iter().map(span).collect() };
-                let snapshot = self.target.read(&plan);
+                let snapshot = self.target().read(&plan);
                 let status = Box::new(self.status(came));
                 self.outbox.answer(&mut self.output, |bytes| {
                     Some(Reply::Read(Box::new(ReadReply::of(snapshot, bytes)), status))
@@ -76,34 +100,48 @@ impl<W: Write> Agent<'_, W> {
             }
             Request::Write(range, bytes) => {
                 let addr = span(range).addr;
-                let old = match self.target.bus() {
+                let old = match self.target().bus() {
                     Some(bus) => bus.replace(addr, &bytes),
                     None => {
-                        self.target.write(addr, &bytes).map(|()| Err(AccessError::NotRequested))
+                        self.target().write(addr, &bytes).map(|()| Err(AccessError::NotRequested))
                     }
                 };
                 Reply::Written(old.map(|old| old.map(ByteBuf::from)), Box::new(self.status(came)))
             }
             Request::Reserve => {
-                let done = self.target.audit().map_or(Ok(()), Audit::reserve);
+                let done = self.target().audit().map_or(Ok(()), Audit::reserve);
                 Reply::Done(done, Box::new(self.status(came)))
             }
             Request::Disrupt(fault) => {
                 let parsed =
                     fault.parse().map_err(|error| AccessError::Refused(format!("{error}")));
-                let done = parsed.and_then(|fault| self.target.disrupt(&fault));
+                let done = parsed.and_then(|fault| self.target().disrupt(&fault));
                 Reply::Done(done, Box::new(self.status(came)))
             }
             Request::Status | Request::Hello { .. } => {
                 Reply::Done(Ok(()), Box::new(self.status(came)))
             }
-            Request::Preview(plans) => {
-                let plan = |ranges: Vec<_>| Plan { spans: ranges.into_iter().map(span).collect() };
-                let plans: Vec<Plan> = plans.into_iter().map(plan).collect();
-                message::preview(self.target.preview(&plans))
+            Request::Preview(ranges) => {
+                let plan = Plan { spans: ranges.into_iter().map(span).collect() };
+                message::preview(self.target().preview(&[plan]))
             }
             Request::PreviewWrite(range) => {
-                message::preview(self.target.preview_write(span(range)))
+                message::preview(self.target().preview_write(span(range)))
+            }
+            Request::Elfs => {
+                let (mut found, problems) = self.served.find_elfs();
+                found.retain(|(elf, _)| elf.bytes <= MOST_BYTES);
+                let named = found.iter().map(|(elf, _)| elf.clone()).collect();
+                self.elfs = found.into_iter().map(|(elf, bytes)| (elf.sha256, bytes)).collect();
+                Reply::Elfs(named, problems)
+            }
+            Request::Elf(sha256) => {
+                let found = self.elfs.get(&sha256);
+                self.outbox.answer(&mut self.output, |bytes| {
+                    bytes.extend(found.into_iter().flatten());
+                    Some(Reply::Elf(found.is_some()))
+                })?;
+                return self.output.flush();
             }
             unanswered => {
                 self.act(unanswered);
@@ -118,13 +156,13 @@ impl<W: Write> Agent<'_, W> {
     fn act(&mut self, request: Request) {
         match request {
             Request::Pass(cycles) => {
-                let passed = self.target.pass(cycles);
+                let passed = self.target().pass(cycles);
                 self.passed = std::mem::replace(&mut self.passed, Ok(())).and(passed);
             }
-            Request::Command(name) => self.target.commanded_by(&name),
-            Request::MustNotStop => self.target.never_stop_for_audit(),
+            Request::Command(name) => self.target().commanded_by(&name),
+            Request::MustNotStop => self.target().never_stop_for_audit(),
             other => {
-                let Some(quarantine) = self.target.quarantine() else { return };
+                let Some(quarantine) = self.target().quarantine() else { return };
                 match other {
                     Request::LeaveAlone(chip, tile, reason) => {
                         quarantine.leave_alone(machine::place::Place { chip, tile }, reason);
@@ -139,10 +177,9 @@ impl<W: Write> Agent<'_, W> {
 
     fn status(&mut self, came: u64) -> Status {
         let passed = std::mem::replace(&mut self.passed, Ok(()));
-        let quarantined = self.target.quarantined().into_iter().map(message::quarantined);
-        let quarantined = quarantined.collect();
+        let quarantined = self.target().quarantined();
         let mut status = Status {
-            now: passed.and_then(|()| self.target.now()),
+            now: passed.and_then(|()| self.target().now()),
             transactions: 0,
             holders: Vec::new(),
             writer: None,
@@ -150,7 +187,7 @@ impl<W: Write> Agent<'_, W> {
             quarantined,
             micros: [came, 0],
         };
-        if let Some(bus) = self.target.bus() {
+        if let Some(bus) = self.target().bus() {
             status.transactions = bus.transactions();
             status.holders = bus.holders();
             status.writer = bus.writer();

@@ -77,6 +77,26 @@ fn read(path: &str, called: &str) -> Result<Descriptor, SceneError> {
     Ok(descriptors::read(called, &text_of(path, called)?)?)
 }
 
+/// Returns the hosts of a file: OpenMPI's hostfile or rankfile, a deployment descriptor, or rank bindings
+/// of tt-run, which puts the rankfile beside them.
+///
+/// # Errors
+/// `File` or `Descriptor`.
+pub fn hosts(path: &str) -> Result<Vec<String>, SceneError> {
+    let text = text_of(path, path)?;
+    if !descriptors::has_kind(&text) {
+        return Ok(descriptors::hosts(path, &text, None)?);
+    }
+    match descriptors::read(path, &text)? {
+        Descriptor::Ranks(bindings) => {
+            let beside = Path::new(path).with_file_name("rankfile").display().to_string();
+            Ok(descriptors::hosts(&beside, &text_of(&beside, &beside)?, Some(&bindings))?)
+        }
+        Descriptor::Hosts(hosts) => Ok(hosts.into_iter().map(|host| host.name).collect()),
+        Descriptor::Mesh(_) => Err(SceneError::File(format!("{path} names no hosts to ask"))),
+    }
+}
+
 /// Returns the mesh of a file: of rank bindings, that of the mesh graph descriptor that they name.
 fn mesh_of(
     read_there: Descriptor,

@@ -12,7 +12,7 @@ pub(crate) struct Checked<'a> {
     target: &'a str,
     /// The target's time at the last snapshot, in cycles of a nanosecond.
     cycles: u64,
-    /// Whether enough is known, and no condition is worse than slow.
+    /// Whether enough is known, without gaps, and no condition is worse than slow.
     healthy: bool,
     /// Ranges that could not be read.
     gaps: usize,
@@ -44,7 +44,7 @@ impl<'a> Checked<'a> {
             sentence: &it.sentence,
         });
         let (cycles, gaps) = (state.cycles, state.gaps.len());
-        let healthy = matches!(Health::of(diagnosis), Health::Healthy | Health::Slow);
+        let healthy = gaps == 0 && matches!(Health::of(diagnosis), Health::Healthy | Health::Slow);
         Self { target, cycles, healthy, gaps, conditions: conditions.collect() }
     }
 }

@@ -23,7 +23,7 @@ impl Verb for AgentArguments {
     }
     fn run(&self, target: &Opening, _style: Style) -> Result<Outcome, Failure> {
         let mut machine = open(target)?.into_machine();
-        let served = serve(machine.target(), io::stdin().lock(), io::stdout().lock());
+        let served = serve(machine.session(), io::stdin().lock(), io::stdout().lock());
         served.map_err(|error| Failure::Usage(format!("agent: {error}")))?;
         Ok(Outcome::Healthy)
     }

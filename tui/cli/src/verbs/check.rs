@@ -16,6 +16,7 @@ use console::verdict;
 use diagnosis::expect::{Comparison, Difference, ExpectedEnd, crc_errors, links_in_words};
 use diagnosis::{Finding, Health, Place, Severity};
 use layouts::ChipId;
+use machine::words::counted;
 use std::path::PathBuf;
 
 /// Say whether the mesh is healthy, for scripts.
@@ -78,7 +79,11 @@ pub(super) fn run(
     if style.json {
         json(Checked::new(&target.words, &last.state, &diagnosis))?;
     } else if diagnosis.findings.is_empty() && !style.csv {
+        let gaps = last.state.gaps.len() as u64;
+        let unread =
+            || format!("not known to be healthy: {} unread", counted(gaps, "range", "ranges"));
         let unknown = verdict::unidentified(&diagnosis);
+        let unknown = unknown.or_else(|| (gaps > 0).then(unread));
         text(&format!("{}\n", unknown.as_deref().unwrap_or("healthy")))?;
     } else {
         style.print(table)?;

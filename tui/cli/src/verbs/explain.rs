@@ -21,6 +21,7 @@ pub(crate) struct ExplainArguments {
 
 impl Verb for ExplainArguments {
     const NAME: &str = "explain";
+    const READS: bool = true;
     const PAGES: Pages = &[("explain", include_str!("../manual/verbs/explain.md"))];
     const SCHEMAS: Schemas = &[("explain", schema::<Explanations>)];
     fn no_table(&self) -> Option<&'static str> {

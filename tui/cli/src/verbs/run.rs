@@ -2,7 +2,7 @@
 
 use super::record::RunRecorder;
 use super::step;
-use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
+use crate::args::{Arguments, DEFAULT_TARGET, RunArguments, StepArguments};
 use crate::interrupt::Stop;
 use crate::output::{self, Columns, json, say, text};
 use crate::shape::{self, schema};
@@ -61,7 +61,7 @@ const SAY_PAUSE: Duration = Duration::from_secs(5);
 /// nothing else runs there.
 pub(super) fn idle(arguments: &Arguments) -> Opening {
     let opening = arguments.opening();
-    let default = arguments.target.is_none() && opening.words != DEVICE_TARGET;
+    let default = arguments.target.is_none() && opening.words == DEFAULT_TARGET;
     let words = match TargetSpec::parse(&opening.words) {
         _ if default => format!("{DEFAULT_TARGET},run=idle"),
         Ok(TargetSpec::Emulator(scene)) if scene.run.is_none() => {

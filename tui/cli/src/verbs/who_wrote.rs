@@ -38,6 +38,7 @@ pub(crate) struct WhoWroteArguments {
 
 impl Verb for WhoWroteArguments {
     const NAME: &str = "who-wrote";
+    const READS: bool = true;
     const PAGES: Pages = &[("who-wrote", include_str!("../manual/verbs/who-wrote.md"))];
     const SCHEMAS: Schemas = &[("who-wrote", schema::<WhoWrote>)];
     fn no_table(&self) -> Option<&'static str> {
