@@ -148,14 +148,14 @@ fn tool(grammar: &Command) -> Tool {
     schema.insert("required".into(), required.into());
     schema.insert("additionalProperties".into(), false.into());
     let about = grammar.get_long_about().or_else(|| grammar.get_about());
-    let about = about.map(ToString::to_string).unwrap_or_else(String::new);
+    let about = about.map_or_else(String::new, ToString::to_string);
     let tool = Tool::new(grammar.get_name().to_owned(), about, schema);
     tool.with_annotations(ToolAnnotations::new().read_only(true))
 }
 
 fn property(arg: &Arg) -> Value {
     let help = arg.get_long_help().or_else(|| arg.get_help());
-    let about = help.map(ToString::to_string).unwrap_or_else(String::new);
+    let about = help.map_or_else(String::new, ToString::to_string);
     if !arg.get_action().takes_values() {
         return json!({"type": "boolean", "description": about});
     }
