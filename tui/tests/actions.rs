@@ -56,7 +56,7 @@ fn a_key_that_does_nothing_says_so() {
     assert_eq!(foot(&model), "x is no key of this program; ? F1 lists its keys");
     press(&mut model, "n");
     assert!(
-        foot(&model).starts_with("n is a key of the screens chip: next tile"),
+        foot(&model).starts_with("n is a key of the screens chip, routes: next tile"),
         "{}",
         foot(&model)
     );
