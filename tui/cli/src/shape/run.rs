@@ -2,6 +2,7 @@
 
 use super::failed::Error;
 use super::why::Judged;
+use collectives::Schedule;
 use console::exit::Failure;
 use console::run::Measured;
 use console::run::table::{Head, average, out_of_bounds};
@@ -52,6 +53,10 @@ pub(crate) struct Sweep<'a> {
     fabric: Option<&'a str>,
     /// Muxes of the fabric.
     muxes: Option<usize>,
+    /// What each rank hands to which one in each time step, with `--schedule`, which launches
+    /// nothing; omitted otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<&'a Schedule>,
     /// Why the run failed; omitted otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
@@ -94,14 +99,18 @@ impl<'a> Sweep<'a> {
             workers: Some(head.workers),
             fabric: head.fabric,
             muxes: Some(head.muxes),
-            error: None,
-            verdict: None,
+            ..Self::default()
         }
     }
 
     /// Builds a sweep of which only the options are known.
     pub(crate) fn unknown(op: &'a str, target: &'a str) -> Self {
         Self { op, target, ..Self::default() }
+    }
+
+    /// Adds a schedule, and the chips whose it is.
+    pub(crate) fn scheduled(self, schedule: &'a Schedule) -> Self {
+        Self { chips: &schedule.ranks, schedule: Some(schedule), ..self }
     }
 
     /// Builds a failed sweep from what is known, with the reason.

@@ -8,7 +8,7 @@ use crate::output::{self, Columns, json, say, text};
 use crate::shape::{self, schema};
 use crate::target::{Style, open};
 use crate::verb::{Ask, Pages, Schemas, Verb};
-use collectives::{Schedule, writes};
+use collectives::writes;
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::run::pausing::{release, settle};
@@ -28,8 +28,7 @@ use std::time::{Duration, Instant};
 impl Verb for RunArguments {
     const NAME: &str = "run";
     const PAGES: Pages = &[("run", include_str!("../manual/verbs/run.md"))];
-    const SCHEMAS: Schemas =
-        &[("run", schema::<shape::Sweep<'_>>), ("schedule", schema::<Schedule>)];
+    const SCHEMAS: Schemas = &[("run", schema::<shape::Sweep<'_>>)];
     fn cleans_up(&self) -> bool {
         true
     }
@@ -179,7 +178,8 @@ fn schedule(opening: &Opening, style: Style, sweep: &Sweep) -> Result<Outcome, F
     let scheduled = sweep.scheduled(target, images).map_err(Failure::Usage)?;
     let Some(scheduled) = scheduled else { return Ok(Outcome::Healthy) };
     if style.json {
-        json(&*scheduled.schedule)?;
+        let shape = shape::Sweep::unknown(sweep.request().op.name(), &opening.words);
+        json(shape.scheduled(&scheduled.schedule))?;
     } else {
         let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns.into());
         text(&schedule::text(&schedule::beside(&[scheduled], columns)))?;
