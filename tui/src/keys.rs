@@ -178,17 +178,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 &[Screen::Mesh, Screen::Chip, Screen::Routes],
                 "away from the chip",
             ),
-            bind(
-                &[char('n')],
-                Action::FindNext,
-                FINDS,
-                "next tile found; on the screen routes, the path to the next node",
-            ),
+            bind(&[char('n')], Action::FindNext, FINDS, "next tile found; next end of the path"),
             bind(
                 &[char('N')],
                 Action::FindPrevious,
                 FINDS,
-                "previous tile found; the path to the previous node",
+                "previous tile found; previous end of the path",
             ),
             bind(
                 &[char(':')],
