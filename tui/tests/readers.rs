@@ -114,7 +114,7 @@ fn verbs_that_read_are_tools_of_the_model_context_protocol() {
         lines,
         [
             "meshscope",
-            "buffers check cores explain fabric images links mesh operations print queues read \
+            "buffers check cores devices explain fabric images links mesh operations print queues read \
              who-wrote why",
             "len place required: place",
             "links answers cycles gaps links no_peer_known schema target",

@@ -1,10 +1,11 @@
 //! `mcp`: verbs that only read, as tools of the Model Context Protocol. The grammar of the command line says
 //! what they are and take; what they answer is what `--json` prints.
 
+use crate::args::Arguments;
 use crate::output::kept;
 use crate::target::Style;
 use crate::verb::{Description, Pages, Verb};
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, ValueHint};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use console::words::one_line;
@@ -33,7 +34,7 @@ impl Verb for McpArguments {
         let style = Style { json: true, ..style };
         let verbs = (style.verbs)().into_iter().filter(|verb| verb.read.is_some());
         let verbs: Vec<&Description> = verbs.collect();
-        let tools = verbs.iter().map(|verb| tool(&grammar(verb))).collect();
+        let tools = verbs.iter().map(|verb| tool(&own(verb))).collect();
         let (calls, called) = channel();
         let serving = std::thread::spawn(move || serve(Server { tools, calls }));
         answer(&called, &verbs, (target, style));
@@ -99,7 +100,7 @@ fn answer(called: &Receiver<Call>, verbs: &[&Description], on: (&Opening, Style)
         let none = || Failure::Usage(format!("there is no tool `{}`", call.name));
         let (done, text) = kept(|| {
             verb.ok_or_else(none).and_then(|verb| {
-                let matches = parse(grammar(verb), &call.arguments.unwrap_or_default())?;
+                let matches = parse(verb, &call.arguments.unwrap_or_default())?;
                 verb.read.map_or(Ok(Outcome::Healthy), |read| read(&matches, on.0, on.1))
             })
         });
@@ -117,8 +118,13 @@ fn answer(called: &Receiver<Call>, verbs: &[&Description], on: (&Opening, Style)
 }
 
 /// The verb alone, without the global options: nothing is permitted by a call.
-fn grammar(verb: &Description) -> Command {
-    let mut grammar = (verb.grammar)(Command::new(verb.name).no_binary_name(true));
+fn own(verb: &Description) -> Command {
+    (verb.grammar)(Command::new(verb.name).no_binary_name(true))
+}
+
+/// The verb with the global options, to which some of its own refer.
+fn whole(verb: &Description) -> Command {
+    let mut grammar = Arguments::augment_args(own(verb));
     grammar.build();
     grammar
 }
@@ -178,11 +184,14 @@ fn is_list(arg: &Arg) -> bool {
 }
 
 /// Parses a call by the grammar of the command line.
-fn parse(grammar: Command, call: &JsonObject) -> Result<ArgMatches, Failure> {
+fn parse(verb: &Description, call: &JsonObject) -> Result<ArgMatches, Failure> {
+    let (own, grammar) = (own(verb), whole(verb));
     let (mut options, mut places) = (Vec::new(), Vec::new());
     for (name, value) in call {
         let unknown = || Failure::Usage(format!("there is no argument `{name}`"));
-        let arg = arguments(&grammar).find(|arg| arg.get_id() == name).ok_or_else(unknown)?;
+        let is_own = arguments(&own).any(|arg| arg.get_id() == name);
+        let arg = grammar.get_arguments().find(|arg| is_own && arg.get_id() == name);
+        let arg = arg.ok_or_else(unknown)?;
         let one = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let values: Vec<String> = match value {
             Value::Null | Value::Bool(false) => continue,
