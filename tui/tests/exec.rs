@@ -96,7 +96,9 @@ impl Running {
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
+        if line != "ready\n" {
+            panic!("{line:?}: {}", stderr(&child.wait_with_output().unwrap()));
+        }
         Some(Self { child, lines, socket })
     }
 

@@ -71,7 +71,7 @@ thread_local! {
 pub(crate) fn kept<T>(act: impl FnOnce() -> T) -> (T, String) {
     KEPT.set(Some(String::new()));
     let done = act();
-    (done, KEPT.take().unwrap_or_else(String::new))
+    (done, KEPT.take().map_or_else(String::new, |text| text))
 }
 
 /// Writes text and flushes it.
