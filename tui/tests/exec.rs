@@ -96,9 +96,8 @@ impl Running {
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
-        if line != "ready\n" {
-            panic!("{line:?}: {}", stderr(&child.wait_with_output().unwrap()));
-        }
+        let is_ready = line == "ready\n";
+        assert!(is_ready, "{line:?}: {}", stderr(&child.wait_with_output().unwrap()));
         Some(Self { child, lines, socket })
     }
 
