@@ -293,7 +293,12 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(library: &Path, descriptor: &Path) -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("meshscope-exec-{}", std::process::id()));
+        let numbered = |n: u32| {
+            std::env::temp_dir().join(format!("meshscope-exec-{}-{n}", std::process::id()))
+        };
+        // One that a killed program of the same process id has left is not used.
+        let path = (0..).map(numbered).find(|path| !path.exists());
+        let path = path.unwrap_or_else(|| numbered(0));
         let made = || -> io::Result<Self> {
             std::fs::DirBuilder::new().mode(0o700).create(&path)?;
             let folder = Self(path.clone());
