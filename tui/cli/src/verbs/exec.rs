@@ -297,7 +297,7 @@ impl Folder {
             std::env::temp_dir().join(format!("meshscope-exec-{}-{n}", std::process::id()))
         };
         // One that a killed program of the same process id has left is not used.
-        let path = (0..).map(numbered).find(|path| !path.exists());
+        let path = (0..u32::MAX).map(numbered).find(|path| !path.exists());
         let path = path.unwrap_or_else(|| numbered(0));
         let made = || -> io::Result<Self> {
             std::fs::DirBuilder::new().mode(0o700).create(&path)?;
