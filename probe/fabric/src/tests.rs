@@ -254,6 +254,9 @@ fn the_header_has_room_for_so_many_hops() {
     let halves =
         FabricRequest { division: Division::Parts(2), ..FabricRequest::new(FabricTopology::Line) };
     assert_eq!(shape(&plan("galaxy", &halves)), (4, 4, 4), "lines of 4 each");
+    let rows = chips(&[0, 4, 8, 12, 14, 10, 6, 2, 16, 20, 24, 28, 30, 26, 22, 18]);
+    let rows = FabricRequest { chips: rows, ..FabricRequest::new(FabricTopology::Line) };
+    assert_eq!(shape(&plan("galaxy", &rows)), (1, 16, 4), "15 hops each");
 }
 
 #[test]

@@ -449,10 +449,12 @@ impl Work {
     fn note_done(&mut self) {
         let MachineTask::Run(job) = &self.task else { return };
         let Some(done) = job.commands_done() else { return };
-        let last = self.board.schedules.last();
-        if last.is_some_and(|scheduled| scheduled.done != done)
-            && let Some(scheduled) = self.board_mut().schedules.last_mut()
-        {
+        // Others may have been asked for since it began.
+        let title = self.board.sheets.last().map(|sheet| &sheet.title);
+        let own = self.board.schedules.iter().rposition(|it| Some(&it.title) == title);
+        let Some(own) = own else { return };
+        let changed = self.board.schedules.get(own).is_some_and(|it| it.done != done);
+        if changed && let Some(scheduled) = self.board_mut().schedules.get_mut(own) {
             scheduled.done = done;
         }
     }
