@@ -166,3 +166,66 @@ fn what_is_not_there_is_refused() {
         }
     }
 }
+
+/// A mesh of two rows and four columns, one routing plane.
+const MESH: &str = "emulator:t3000,run=fabric,topology=mesh";
+
+/// Writes the tables of the fabric into a file, with another entry of device 1 for device 7.
+fn tables_with(name: &str, entry: &Value) -> PathBuf {
+    let output = on(MESH, &["fabric", "tables", "--json"]);
+    let mut tables: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for router in tables["tables"].as_array_mut().unwrap() {
+        if router["node"]["device"] == 1 {
+            router["l0"][7] = entry.clone();
+        }
+    }
+    let path = std::env::temp_dir().join(format!("meshscope-{}-{name}.json", std::process::id()));
+    std::fs::write(&path, tables.to_string()).unwrap();
+    path
+}
+
+#[test]
+fn tables_are_loaded_only_once_they_are_proved() {
+    let loaded = |path: &PathBuf, more: &[&str]| {
+        let path = path.display().to_string();
+        on(MESH, &[&["fabric", "load", &path], more].concat())
+    };
+    // Packets turn first: they arrive all the same.
+    let other = tables_with("other", &"SOUTH".into());
+    let output = loaded(&other, &["--json"]);
+    let proof: Value = serde_json::from_slice(&output.stdout).unwrap();
+    conforms("fabric load", &proof);
+    assert_eq!((&proof["proved"], &proof["routes"]), (&true.into(), &56.into()), "{proof}");
+    let routers = stderr(&output);
+    assert!(routers.contains("loaded: the tables of 5 routers changed"), "{routers}");
+    let preview = loaded(&other, &["--dry-run", "--json"]);
+    let preview: Value = serde_json::from_slice(&preview.stdout).unwrap();
+    assert!(!preview["accesses"].as_array().unwrap().is_empty(), "{preview}");
+
+    // Back to where it came from, nowhere, and no direction at all.
+    for (entry, exit, said) in [
+        (json!("WEST"), 1, "nothing was written: the tables are not proved"),
+        (Value::Null, 1, "nothing was written: the tables are not proved"),
+        (json!("UP"), 2, "'UP' is no direction"),
+    ] {
+        let path = tables_with("wrong", &entry);
+        let output = loaded(&path, &[]);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{entry}: {output:?}");
+        assert!(stderr(&output).contains(said), "{entry}: {}", stderr(&output));
+    }
+    std::fs::remove_file(&other).unwrap();
+}
+
+#[test]
+fn a_ring_without_its_dateline_has_a_circle() {
+    let ring = "emulator:t3000,run=fabric,topology=ring";
+    let proved = |target: &str| {
+        let output = on(target, &["fabric", "check", "--json"]);
+        let proof: Value = serde_json::from_slice(&output.stdout).unwrap();
+        conforms("fabric check", &proof);
+        (output.status.code(), proof["circle"].as_array().unwrap().len())
+    };
+    assert_eq!(proved(ring), (Some(0), 0));
+    assert_eq!(proved(&format!("{ring},dateline=off")), (Some(1), 8));
+}

@@ -22,7 +22,6 @@ inline status_staging_t& staging() {
 }
 uint32_t staged_in, staged_out;
 bool asked;                                // a read of the control plane's read_count is in flight
-bool full;                                 // the queue was full at the last read
 uint32_t link_status;
 uint32_t rate_since, packets, bytes;
 
@@ -79,9 +78,9 @@ void report(fabric_event_t event, uint32_t a, uint32_t b, uint32_t c, uint32_t d
     if (args.status_queue_xy == 0) {
         return;
     }
-    if (staged_in - staged_out == STAGED) {
-        state.status_entries_lost = state.status_entries_lost + 1;
-        return;
+    // A burst waits until earlier entries are written: only a full queue loses entries.
+    while (staged_in - staged_out == STAGED) {
+        step_events();
     }
     staging().staged[staged_in++ % STAGED] = {.event = event,
                                     .number = 0,
@@ -113,19 +112,16 @@ void step_events() {
     if (staged_in == staged_out || noc_outstanding(NOC, EVENTS) != 0) {
         return;
     }
-    if (asked) {
+    bool full = staging().queue.write_count - read_count() >= staging().queue.entries;
+    if (full && asked) {
         asked = false;
-        full = staging().queue.write_count - read_count() >= staging().queue.entries;
-        if (full) {
-            lose();
-            return;
-        }
-    }
-    if (staging().queue.write_count - read_count() >= staging().queue.entries) {
+        lose();
+    } else if (full) {
         if (!niu_busy(NOC, NOC_BUFFER_READ)) {
             ask();
         }
     } else if (niu_free_soon(NOC_BUFFER_WRITE)) {
+        asked = false;
         write_entry();
     }
 }

@@ -26,6 +26,7 @@ mod kernels;
 mod look;
 mod place;
 mod progress;
+mod proof;
 mod verdict;
 mod waypoint;
 
@@ -38,6 +39,7 @@ pub use kernels::{Count, semaphores};
 pub use look::{Look, Sampled};
 pub use place::Place;
 pub use progress::{Progress, Since, needs_samples};
+pub use proof::{BrokenRoute, ExitsProof, TablesProof};
 pub use verdict::{
     Diagnosis, LEAST_APART_CYCLES, Stop, core_of, debug_words, diagnose, is_halted, request_words,
     sends_the_same, wanted,

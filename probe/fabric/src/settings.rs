@@ -35,7 +35,7 @@ impl Default for FabricSettings {
             packet_timeout_cycles: 0,
             unrouted_timeout_cycles: UNROUTED_CYCLES,
             rate_interval_cycles: 0,
-            status_entries: 63,
+            status_entries: 1023,
             idle_count: 64,
             busy_count: 256,
             pause_at_stage: 0,

@@ -45,6 +45,8 @@ impl Kind {
     pub const SETTINGS: Self = Self { name: "a file of settings", most_bytes: 1 << 20 };
     /// A source file.
     pub const SOURCE: Self = Self { name: "a source file", most_bytes: 1 << 20 };
+    /// Routing tables of the routers of a fabric.
+    pub const TABLES: Self = Self { name: "a file of routing tables", most_bytes: 64 << 20 };
     /// Saved entries of status queues, one JSON line each.
     pub const STATUS: Self = Self { name: "a file of status entries", most_bytes: 1 << 30 };
 }

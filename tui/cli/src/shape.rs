@@ -37,8 +37,8 @@ pub(crate) use debug::{CodeInstruction, DebugStop, Debugged};
 pub(crate) use doctor::{Checkup, grade_word};
 pub(crate) use explain::{Explained, Explanations};
 pub(crate) use fabric::{
-    Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
-    fabric_waits,
+    Fabric, FabricProof, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_proof,
+    fabric_routes, fabric_tables, fabric_waits,
 };
 pub(crate) use launch::{Launched, LaunchedTile};
 pub(crate) use merged::Merged;

@@ -2,6 +2,7 @@
 
 mod channels;
 mod clients;
+mod proof;
 mod router;
 mod routes;
 mod waits;
@@ -10,6 +11,7 @@ pub use channels::{channel_table, ledger_table, receiver_wait};
 pub use clients::{
     client_table, client_text, client_wait, mux_table, mux_text, policy, stage, target,
 };
+pub use proof::{Rewrite, TablesFile, proof_text, replace_tables};
 pub use router::{candidates, router_text, stage_or_status, status, unknown_text};
 pub use routes::{Addressee, chip_of, groups, routes_text, tables_text, tables_title};
 pub use waits::wait;

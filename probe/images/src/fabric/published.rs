@@ -8,7 +8,7 @@ use super::location::{Formula, Located, Location, Word};
 use super::router::{RouterLayout, RouterLocations};
 use super::static_info::StaticInfo;
 use super::tables::{TablesLayout, bytes_at};
-use super::tt_metal::{EDM_STATUS, NO_DIRECTION, uncounted};
+use super::tt_metal::{EDM_STATUS, NO_DIRECTION, NO_ENTRY, uncounted};
 use layouts::ChipLayout;
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl RouterLayout {
                     Some(bytes_at(*offset, *size))
                 },
                 |route| route.index() as u64,
-                NO_DIRECTION,
+                (NO_DIRECTION, NO_ENTRY),
             ),
             static_info: info,
         }

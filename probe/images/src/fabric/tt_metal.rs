@@ -215,8 +215,9 @@ impl Names<'_> {
             self.constant(&name).unwrap_or(direction.index() as u64)
         };
         let here = self.constant("COMPRESSED_INVALID_DIRECTION").unwrap_or(NO_DIRECTION);
+        let absent = self.constant("COMPRESSED_INVALID_ROUTING_TABLE_ENTRY").unwrap_or(NO_ENTRY);
         let bytes = self.1.type_named(TYPE)?.size()?;
-        TablesLayout::tt_metal((address, bytes), of, code, here)
+        TablesLayout::tt_metal((address, bytes), of, code, (here, absent))
     }
 }
 
@@ -231,6 +232,9 @@ const MOST_CHANNELS: u64 = 64;
 
 /// `compressed_routing_values::COMPRESSED_INVALID_DIRECTION`: the entry of the chip itself.
 pub(super) const NO_DIRECTION: u64 = 5;
+/// `compressed_routing_values::COMPRESSED_INVALID_ROUTING_TABLE_ENTRY`: the entry of a chip or mesh that
+/// does not exist.
+pub(super) const NO_ENTRY: u64 = 6;
 
 /// The counts of built-in routers.
 pub(super) fn uncounted() -> RouterCountLocations {

@@ -26,6 +26,13 @@ pub(crate) enum FabricQuestion {
     /// Print the path of a packet hop by hop, in every routing plane, by the tables in the L1 of
     /// the routers on it.
     Path(PathArguments),
+    /// Prove the routing tables: every packet arrives, no channels can wait for each other in a
+    /// circle, opposite flows between two meshes use different links.
+    Check(ProofArguments),
+    /// Prove routing tables, and write them into the L1 of their routers.
+    ///
+    /// On a target outside this process it needs --allow write.
+    Load(LoadArguments),
 }
 
 /// Which queues, and where their entries are kept.
@@ -60,4 +67,19 @@ pub(crate) struct PathArguments {
     pub(crate) from: Addressee,
     /// The destination chip, or its node.
     pub(crate) to: Addressee,
+}
+
+/// The tables that are proved.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ProofArguments {
+    /// Tables of some routers, as `fabric tables --json` prints them, in place of those in L1.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tables: Option<PathBuf>,
+}
+
+/// The tables that are loaded.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LoadArguments {
+    /// Tables of some routers, as `fabric tables --json` prints them; those of the others stay.
+    pub(crate) file: PathBuf,
 }

@@ -6,7 +6,9 @@ mod clients;
 mod routes;
 mod waits;
 
-pub(crate) use routes::{FabricRoutes, FabricTables, fabric_routes, fabric_tables};
+pub(crate) use routes::{
+    FabricProof, FabricRoutes, FabricTables, fabric_proof, fabric_routes, fabric_tables,
+};
 pub(crate) use waits::{FabricWaits, fabric_waits};
 
 use channels::Sender;

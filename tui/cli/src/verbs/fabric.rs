@@ -1,6 +1,7 @@
 //! `fabric`: routers, muxes and clients, their channels and the credits of both ends of each link,
 //! once.
 
+mod check;
 mod keep;
 mod routes;
 mod status;
@@ -29,7 +30,8 @@ use images::Reading;
 
 /// Print the routers, muxes and clients of the fabric with their channels and credits, once.
 ///
-/// Subcommands print its status queues, waits, routing tables and paths.
+/// Subcommands print its status queues, waits, routing tables and paths, and prove and load routing
+/// tables.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct FabricArguments {
@@ -50,6 +52,8 @@ impl Verb for FabricArguments {
         ("fabric waits", include_str!("../manual/verbs/fabric-waits.md")),
         ("fabric tables", include_str!("../manual/verbs/fabric-tables.md")),
         ("fabric path", include_str!("../manual/verbs/fabric-path.md")),
+        ("fabric check", include_str!("../manual/verbs/fabric-check.md")),
+        ("fabric load", include_str!("../manual/verbs/fabric-load.md")),
     ];
     const SCHEMAS: Schemas = &[
         ("fabric", schema::<shape::Fabric<'_>>),
@@ -58,6 +62,8 @@ impl Verb for FabricArguments {
         ("fabric waits", schema::<shape::FabricWaits<'_>>),
         ("fabric tables", schema::<shape::FabricTables<'_>>),
         ("fabric path", schema::<shape::FabricRoutes<'_>>),
+        ("fabric check", schema::<shape::FabricProof<'_>>),
+        ("fabric load", schema::<shape::FabricProof<'_>>),
         ("kept-entry", schema::<KeptEntry<'_>>),
     ];
     fn no_table(&self) -> Option<&'static str> {
@@ -65,16 +71,20 @@ impl Verb for FabricArguments {
             FabricQuestion::Waits(_) => Some("fabric waits"),
             FabricQuestion::Tables(_) => Some("fabric tables"),
             FabricQuestion::Path(_) => Some("fabric path"),
+            FabricQuestion::Check(_) => Some("fabric check"),
+            FabricQuestion::Load(_) => Some("fabric load"),
             FabricQuestion::Status(_) | FabricQuestion::Drain(_) => None,
         }
     }
     const WATCH: Watches = Watches::Repeats;
-    const QUESTION: Ask<Self> = Some(|verb, _| {
-        if verb.question.is_some() {
-            return Ok(None);
+    const QUESTION: Ask<Self> = Some(|verb, opening| match &verb.question {
+        Some(FabricQuestion::Load(options)) => check::preview(opening, options).map(Some),
+        Some(_) => Ok(None),
+        None => {
+            let read_set =
+                ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+            Ok(Some(inspected(read_set)))
         }
-        let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
-        Ok(Some(inspected(read_set)))
     });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         match &self.question {
@@ -107,6 +117,8 @@ pub(super) fn ask(
         FabricQuestion::Tables(options) => routes::tables(target, style, options),
         FabricQuestion::Path(options) => routes::path(target, style, *options),
         FabricQuestion::Waits(options) => waits::run(target, style, options),
+        FabricQuestion::Check(options) => check::check(target, style, options),
+        FabricQuestion::Load(options) => check::load(target, style, options),
     }
 }
 

@@ -162,7 +162,8 @@ pub fn routes_text(routes: &[FabricRoute]) -> String {
     text
 }
 
-fn end(end: RouteEnd) -> String {
+/// Where a route ends, in words.
+pub(super) fn end(end: RouteEnd) -> String {
     match end {
         RouteEnd::Arrived => "arrived".to_owned(),
         RouteEnd::NoEntry(at) => format!("dropped: the tables of {at} have no entry for it"),

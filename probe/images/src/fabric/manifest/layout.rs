@@ -17,8 +17,8 @@ use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::router::{RouterLayout, RouterLocations};
 use crate::fabric::tables::{TablesLayout, bytes_at};
 use crate::fabric::tt_metal::{
-    COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY, once_met,
-    uncounted,
+    COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_ENTRY, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY,
+    once_met, uncounted,
 };
 use layouts::{ChipLayout, TileKind};
 use std::sync::Arc;
@@ -217,7 +217,7 @@ impl Described<'_> {
             Some(bytes_at(offset.into(), ty.bytes.into()))
         };
         let place = (region.address.into(), region.ty.bytes.into());
-        TablesLayout::tt_metal(place, of, |route| route.index() as u64, NO_DIRECTION)
+        TablesLayout::tt_metal(place, of, |route| route.index() as u64, (NO_DIRECTION, NO_ENTRY))
     }
 }
 

@@ -12,6 +12,7 @@ use console::locate::{self, NamedPlace};
 use console::machine::{Machine, Opening};
 use decode::inspect::{ReadSet, fabric_routes};
 use decode::state::{MeshState, RouteEnd, TablesState};
+use machine::snapshot::Snapshot;
 
 pub(super) fn tables(
     target: &Opening,
@@ -81,6 +82,15 @@ fn read(
     machine: &mut Machine,
     place: Option<NamedPlace>,
 ) -> Result<MeshState, Failure> {
+    read_memory(target, machine, place).map(|(state, _)| state)
+}
+
+/// Routers and their tables, or only those of the given place, and the bytes that were read.
+pub(super) fn read_memory(
+    target: &Opening,
+    machine: &mut Machine,
+    place: Option<NamedPlace>,
+) -> Result<(MeshState, Snapshot), Failure> {
     let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
     let (_, snapshot) = follow(machine, ReadSet { fabric: true, fabric_tables: true, ..read_set });
     if let Some(gone) = end_of_all(&snapshot.memory) {
@@ -89,5 +99,5 @@ fn read(
     let mut state = snapshot.state;
     super::narrow(&mut state.fabric, place);
     report(target, &state);
-    Ok(state)
+    Ok((state, snapshot.memory))
 }
