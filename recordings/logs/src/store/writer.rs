@@ -10,6 +10,7 @@ use datafusion::parquet::basic::{Compression, Encoding, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::parquet::schema::types::ColumnPath;
 use jiff::civil::Date;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -80,20 +81,29 @@ impl Writer {
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
-        for ((day, host), mut rows) in std::mem::take(&mut self.waiting) {
-            let folder =
-                self.folder.join(format!("day={day}")).join(format!("host={}", host_name(&host)));
-            let io = |error| LogError::Io { path: folder.clone(), error };
-            std::fs::create_dir_all(&folder).map_err(io)?;
-            // Trouble, and then each counter by itself: a question reads a few groups and pages.
-            rows.sort_by(|one, other| key(one).cmp(&key(other)));
-            let path = folder.join(format!("{:05}.parquet", self.part));
-            self.written.bytes += write(&path, day, &rows)?;
-            self.written.files += 1;
-            self.written.rows += rows.len() as u64;
+        let waiting: Vec<_> = std::mem::take(&mut self.waiting).into_iter().collect();
+        let files =
+            waiting.into_par_iter().map(|of| self.file(of)).collect::<Result<Vec<_>, _>>()?;
+        for file in files {
+            self.written.rows += file.rows;
+            self.written.files += file.files;
+            self.written.bytes += file.bytes;
         }
         (self.held_bytes, self.part) = (0, self.part + 1);
         Ok(())
+    }
+
+    /// Writes the file of a day and host.
+    fn file(&self, ((day, host), mut rows): ((Date, Text), Vec<Row>)) -> Result<Written, LogError> {
+        let folder =
+            self.folder.join(format!("day={day}")).join(format!("host={}", host_name(&host)));
+        let io = |error| LogError::Io { path: folder.clone(), error };
+        std::fs::create_dir_all(&folder).map_err(io)?;
+        // Trouble, and then each counter by itself: a question reads a few groups and pages.
+        rows.sort_by(|one, other| key(one).cmp(&key(other)));
+        let path = folder.join(format!("{:05}.parquet", self.part));
+        let bytes = write(&path, day, &rows)?;
+        Ok(Written { rows: rows.len() as u64, files: 1, bytes })
     }
 }
 
