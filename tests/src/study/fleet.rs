@@ -91,7 +91,8 @@ impl Fleet {
     fn ends(cable: usize) -> [EthId; 2] {
         let end = |chip, channel| EthId { chip: ChipId(chip), channel };
         let at = cable as u16;
-        [end(at % 8, at as u8), end((at + 1 + at / 8) % 8, 15 - at as u8)]
+        let plane = at as u8 / 8;
+        [end(at % 8, plane), end((at + 1) % 8, 8 + plane)]
     }
 
     fn recurring(&self) -> String {
