@@ -41,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("recordings", &["machine", "layouts", "files"]),
+    ("recordings/logs", &["machine", "layouts", "files"]),
     (
         "probe",
         &[
@@ -104,6 +105,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "console",
             "probe",
             "recordings",
+            "logs",
             "workloads",
             "collectives",
             "fabric",
@@ -159,6 +161,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("probe/studies", &["gimli", "addr2line", "clap", "tokio", "ratatui", "crossterm"]),
     ("probe/emulator/shared", &["gimli", "addr2line", "tokio", "ratatui", "crossterm"]),
     ("recordings", &["ratatui", "crossterm", "tokio"]),
+    ("recordings/logs", &["ratatui", "crossterm", "clap"]),
     (
         "tui/console",
         &["gimli", "addr2line", "object", "libloading", "clap", "ratatui", "crossterm"],
@@ -231,6 +234,7 @@ fn rooms_use_only_what_the_arrows_allow() {
         "studies",
         "probe",
         "recordings",
+        "logs",
         "shared",
         "console",
         "cli",

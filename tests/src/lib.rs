@@ -53,6 +53,7 @@
 //! | `past` | the emulator's past at many cycles, random programs, with overflow checks | none |
 //! | `figures` | the table of figures, in the profile of a release | none |
 //! | `tools` | the Model Context Protocol's own client uses the tools of `meshscope mcp` | none |
+//! | `scan` | 200 million rows of logs are written, and asked by this program and DuckDB | none |
 //! | `fuzz` | the fuzz targets build | none |
 //!
 //! # Fuzzing and benchmarks

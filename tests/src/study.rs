@@ -3,6 +3,8 @@
 
 pub mod clean;
 pub mod collectives;
+#[cfg(feature = "scan")]
+pub mod fleet;
 pub mod hostile;
 pub mod operations;
 pub mod pause;

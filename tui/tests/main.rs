@@ -34,6 +34,8 @@ mod record;
 #[path = "common/recording.rs"]
 mod recording;
 mod run;
+#[cfg(feature = "scan")]
+mod scan;
 mod schema;
 #[path = "common/schema.rs"]
 mod schemas;

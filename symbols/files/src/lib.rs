@@ -20,6 +20,8 @@ pub struct Kind {
 }
 
 impl Kind {
+    /// A log of many days, or a file of such logs.
+    pub const ANY_LOG: Self = Self { name: "a log of many days", most_bytes: 256 << 30 };
     /// A cluster descriptor or a system specification. A Galaxy's has 100 KiB.
     pub const DESCRIPTOR: Self = Self { name: "a descriptor", most_bytes: 16 << 20 };
     /// An ELF of firmware or of a kernel, or a file with its debug information. tt-metal's have up

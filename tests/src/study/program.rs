@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use studies::shape::{Choice, Options, Report, Study, StudyError};
 
 /// The studies of the house.
-const OWN: [Study; 11] = [
+const OWN: &[Study] = &[
     watching::STUDY,
     relaunch::STUDY,
     traffic::STUDY,
@@ -21,6 +21,8 @@ const OWN: [Study; 11] = [
     clean::STUDY,
     why::STUDY,
     hostile::STUDY,
+    #[cfg(feature = "scan")]
+    super::fleet::STUDY,
     operations::STUDY,
 ];
 
@@ -29,7 +31,7 @@ const JSON: &str = "json";
 
 /// Returns all studies.
 pub fn all() -> impl Iterator<Item = Study> {
-    studies::ALL.into_iter().chain(OWN)
+    studies::ALL.into_iter().chain(OWN.iter().copied())
 }
 
 /// Runs the program and returns its exit code: 0, 1 if something is not as it must be, 2 for

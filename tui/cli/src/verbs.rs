@@ -34,6 +34,7 @@ mod queues;
 mod read;
 mod record;
 mod run;
+mod scan;
 mod schema;
 mod serve;
 mod step;
@@ -77,6 +78,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<gdb::GdbArguments>(),
     Registration::of::<symbols::SymbolsArguments>(),
     Registration::of::<record::RecordArguments>(),
+    Registration::of::<scan::ScanArguments>(),
     Registration::of::<export::ExportArguments>(),
     Registration::of::<bundle::BundleArguments>(),
     Registration::of::<RunArguments>(),
