@@ -17,6 +17,7 @@ mod fabric_multicast;
 mod fabric_reroute;
 mod fabric_router;
 mod fabric_seen;
+mod fabric_trace;
 mod failover;
 #[path = "common/folder.rs"]
 mod folder;

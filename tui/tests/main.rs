@@ -45,6 +45,7 @@ mod served;
 mod silicon;
 mod step;
 mod terminal;
+mod trace;
 mod umd;
 mod vendor_fabric;
 mod why;

@@ -89,6 +89,39 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
 }
 
 #[test]
+fn a_collective_runs_on_several_lists_of_chips_at_the_same_time() {
+    let run = |arguments: &[&str]| {
+        let lists = ["run", "all-gather", "--check", "--chips", "0-3", "--chips", "4,6"];
+        let output = on("emulator:t3000", &[&lists[..], arguments].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text, stderr(&output))
+    };
+    let (code, text, said) = run(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    for (chips, rank) in [(4, "Rank  3 Chip  2 "), (2, "Rank  1 Chip  6 ")] {
+        assert!(text.contains(&format!("# nChips {chips} ")) && text.contains(rank), "{text}");
+    }
+    assert_eq!(text.matches("# Out of bounds values : 0 OK\n").count(), 2, "{text}");
+    // The fault of one list does not stop the other one.
+    let fault = ["--timeout", "1ms", "--fault", "core:4.e7:stuck@20us"];
+    let fault = [&fault[..], &["-b", "64K", "--json"]].concat();
+    let (code, text, said) = run(&fault);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    conforms(&["run"], &answer);
+    let [near, far] = answer["lists"].as_array().unwrap().as_slice() else { panic!("{answer}") };
+    assert_eq!(code, Some(1), "{said}");
+    assert_eq!(near["rows"].as_array().map(Vec::len), Some(1), "{near}");
+    assert_eq!((&near["faults"], &near["error"]), (&json!([]), &Value::Null));
+    assert_eq!(far["rows"], json!([]));
+    assert!(far["error"]["message"].as_str().unwrap().contains("made no progress"), "{far}");
+    assert_eq!(far["verdict"]["findings"][0]["place"], "core 4:4-0:erisc", "{far}");
+    assert_eq!(answer["error"]["message"], far["error"]["message"]);
+    let refused = on("emulator:t3000", &["run", "all-gather", "--chips", "0-3", "--chips", "5,3"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(stderr(&refused), "meshscope: --chips: chip 3 is in two lists\n");
+}
+
+#[test]
 fn a_failed_run_tells_scripts_what_is_known() {
     let failed = |arguments: &[&str]| {
         let output = meshscope(&[&["run", "all-gather", "--json"], arguments].concat());

@@ -136,7 +136,7 @@ impl Clean {
     }
 
     /// Makes a teardown of these tiles alone.
-    pub(super) fn of_tiles(settings: CleanSettings, only: BTreeSet<Place>) -> Self {
+    pub fn of_tiles(settings: CleanSettings, only: BTreeSet<Place>) -> Self {
         Self { only: Some(only), ..Self::new(settings) }
     }
 

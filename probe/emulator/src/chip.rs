@@ -155,6 +155,16 @@ impl Chip {
         }
     }
 
+    /// Lets the counters of a stream read as 0 from now on, or as what they have counted.
+    pub(crate) fn hold_stream(&mut self, at: Xy, (stream, held): (u8, bool), now: u64) {
+        let (unit, _) = self.place(at);
+        if let Some(Unit::Core(tile)) = self.units.get_mut(unit) {
+            tile.run(now, u64::MAX / 2);
+            tile.hold_stream(stream, held);
+            self.refresh(unit);
+        }
+    }
+
     /// Brings a unit to the present cycle, with what its sleeping cores would have stored.
     pub(crate) fn catch_up(&mut self, unit: usize, now: u64) {
         self.units[unit].run(now, u64::MAX / 2);

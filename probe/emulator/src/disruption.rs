@@ -60,6 +60,24 @@ pub enum Disruption {
     },
     /// A stuck core continues.
     CoreReleased(HartId),
+    /// The counters of a stream read as 0 until this ends or the chip is reset, so that nobody sees the
+    /// credits in them. They still count.
+    StreamHeld(StreamId),
+    /// The counters of a held stream read as what they have counted.
+    StreamFreed(StreamId),
+}
+
+/// A stream of the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamId {
+    /// Chip index.
+    pub chip: usize,
+    /// Column of the tile on NOC 0.
+    pub x: u8,
+    /// Row of the tile on NOC 0.
+    pub y: u8,
+    /// Number of the stream in its tile.
+    pub stream: u8,
 }
 
 /// A core of the mesh.
@@ -102,6 +120,8 @@ pub(crate) enum Affected {
     Mended(usize),
     Stuck(HartId),
     Released(HartId),
+    Held(StreamId),
+    Freed(StreamId),
 }
 
 /// A disruption that has begun.
@@ -130,7 +150,11 @@ impl Disruption {
             | Self::LinkSlow { link, .. }
             | Self::BitErrors { link, .. }
             | Self::SlowAck { link, .. } => Some(link),
-            Self::StuckCore(_) | Self::LinkMended { .. } | Self::CoreReleased(_) => None,
+            Self::StuckCore(_)
+            | Self::LinkMended { .. }
+            | Self::CoreReleased(_)
+            | Self::StreamHeld(_)
+            | Self::StreamFreed(_) => None,
         }
     }
 }
@@ -168,7 +192,12 @@ impl Disruptor {
                 let disruption = self.active.remove(index).disruption;
                 self.forget_ended();
                 match disruption {
-                    Disruption::StuckCore(core) => self.free(core),
+                    Disruption::StuckCore(core) => {
+                        self.unless_active(disruption, Affected::Released(core))
+                    }
+                    Disruption::StreamHeld(stream) => {
+                        self.unless_active(disruption, Affected::Freed(stream))
+                    }
                     disruption => disruption.link().map(Affected::Link),
                 }
             }
@@ -187,7 +216,13 @@ impl Disruptor {
                 self.forget_ended();
                 return Affected::Released(core);
             }
+            Disruption::StreamFreed(stream) => {
+                self.active.retain(|active| active.disruption != Disruption::StreamHeld(stream));
+                self.forget_ended();
+                return Affected::Freed(stream);
+            }
             Disruption::StuckCore(core) => Affected::Stuck(core),
+            Disruption::StreamHeld(stream) => Affected::Held(stream),
             Disruption::LinkDown { link }
             | Disruption::LinkFlap { link, .. }
             | Disruption::LinkSlow { link, .. }
@@ -214,17 +249,19 @@ impl Disruptor {
         plan.retain(|(_, id), step| !matches!(step, DisruptionStep::Toggle) || is_active(*id));
     }
 
-    /// Returns the core as released, unless another disruption holds it.
-    fn free(&self, core: HartId) -> Option<Affected> {
-        let held =
-            self.active.iter().any(|active| active.disruption == Disruption::StuckCore(core));
-        (!held).then_some(Affected::Released(core))
+    /// Returns the effect of the end of a disruption, unless another one like it goes on.
+    fn unless_active(&self, disruption: Disruption, effect: Affected) -> Option<Affected> {
+        let goes_on = self.active.iter().any(|active| active.disruption == disruption);
+        (!goes_on).then_some(effect)
     }
 
-    /// Ends the disruptions of a chip's cores after a reset.
+    /// Ends the disruptions of a chip's cores and streams after a reset.
     pub(crate) fn chip_reset(&mut self, chip: usize) {
-        let of_chip =
-            |disruption| matches!(disruption, Disruption::StuckCore(core) if core.chip == chip);
+        let of_chip = |disruption| match disruption {
+            Disruption::StuckCore(core) => core.chip == chip,
+            Disruption::StreamHeld(stream) => stream.chip == chip,
+            _ => false,
+        };
         self.active.retain(|active| !of_chip(active.disruption));
         self.forget_ended();
     }

@@ -91,7 +91,7 @@ pub use config::{
 };
 pub use devices::endpoint::HostMemory;
 pub use devices::tape::HostTape;
-pub use disruption::{Disruption, HartId};
+pub use disruption::{Disruption, HartId, StreamId};
 pub use mesh::Mesh;
 pub use mesh::packets::{EthPacket, EthPacketKind};
 pub use mesh::view::{HartView, Unrest};

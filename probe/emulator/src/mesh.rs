@@ -17,7 +17,7 @@ use crate::config::{ConfigError, MeshConfig};
 use crate::devices::endpoint::HostMemory;
 use crate::devices::eth::LinkEnd;
 use crate::devices::pci::ConfigSpace;
-use crate::disruption::{Affected, Disruption, Disruptor, HartId};
+use crate::disruption::{Affected, Disruption, Disruptor, HartId, StreamId};
 use crate::hart::HartOrder;
 use crate::memory::TileMemory;
 use crate::noc::grid;
@@ -270,7 +270,7 @@ impl Mesh {
     }
 
     /// Plans a disruption from `from_cycle` on, or from the present cycle if that is past, until
-    /// `until_cycle` if given. Returns false, without effect, if there is no such link or core.
+    /// `until_cycle` if given. Returns false, without effect, if there is no such link, core or stream.
     pub fn disrupt(
         &mut self,
         disruption: Disruption,
@@ -285,6 +285,9 @@ impl Mesh {
             | Disruption::SlowAck { link, .. }
             | Disruption::LinkMended { link } => link < self.config.links.len(),
             Disruption::StuckCore(core) | Disruption::CoreReleased(core) => self.has_hart(core),
+            Disruption::StreamHeld(stream) | Disruption::StreamFreed(stream) => {
+                self.has_stream(stream)
+            }
         };
         if known {
             self.note(|| HostAction::Disrupt { what: disruption, from_cycle, until_cycle });
@@ -303,6 +306,14 @@ impl Mesh {
         grid::on_grid((core.x, core.y)) && self.chips.get(core.chip).is_some_and(tile)
     }
 
+    fn has_stream(&self, at: StreamId) -> bool {
+        let tile = |chip: &Chip| match chip.units.get(chip.place((at.x, at.y)).0) {
+            Some(Unit::Core(tile)) => usize::from(at.stream) < tile.blocks.streams.len(),
+            _ => false,
+        };
+        grid::on_grid((at.x, at.y)) && self.chips.get(at.chip).is_some_and(tile)
+    }
+
     fn take_step(&mut self) {
         let now = self.now;
         match self.disruptor.step() {
@@ -316,6 +327,12 @@ impl Mesh {
             }
             Some(Affected::Released(HartId { chip, x, y, hart })) => {
                 self.chips[chip].order((x, y), HartOrder::Resume { hart }, now);
+            }
+            Some(Affected::Held(StreamId { chip, x, y, stream })) => {
+                self.chips[chip].hold_stream((x, y), (stream, true), now);
+            }
+            Some(Affected::Freed(StreamId { chip, x, y, stream })) => {
+                self.chips[chip].hold_stream((x, y), (stream, false), now);
             }
             None => {}
         }

@@ -5,7 +5,7 @@
 use crate::common;
 
 use common::{Host, T0, T1, T2, addi, bne, jal, li, lw, store, sw};
-use emulator::{Disruption, HartId, LoadImage, Mesh, MeshConfig, PowerOn};
+use emulator::{Disruption, HartId, LoadImage, Mesh, MeshConfig, PowerOn, StreamId};
 
 const NIU: u32 = 0xFFB2_0000;
 const TXQ: u32 = 0xFFB9_0000;
@@ -132,6 +132,7 @@ fn no_cut_no_sleep_and_no_thread_shows() {
 /// Plans a disruption of each kind, some with an end and some without.
 pub(crate) fn disrupted(mut mesh: Mesh) -> Mesh {
     let core = |x, y, hart| HartId { chip: 1, x, y, hart };
+    let stream = StreamId { chip: 0, x: 9, y: 6, stream: 3 };
     for (disruption, from, until) in [
         (Disruption::LinkFlap { link: 0, period_cycles: 1501 }, 2000, Some(9001)),
         (Disruption::LinkDown { link: 1 }, 4003, Some(6007)),
@@ -140,6 +141,7 @@ pub(crate) fn disrupted(mut mesh: Mesh) -> Mesh {
         (Disruption::SlowAck { link: 1, end: 1, delay_cycles: 777 }, 1, Some(20_000)),
         (Disruption::StuckCore(core(9, 0, 0)), 11_111, Some(13_000)),
         (Disruption::StuckCore(core(1, 1, 0)), 12_000, None),
+        (Disruption::StreamHeld(stream), 5_003, Some(14_001)),
     ] {
         assert!(mesh.disrupt(disruption, from, until));
     }

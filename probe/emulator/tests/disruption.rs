@@ -3,11 +3,12 @@
 
 use crate::common;
 
-use common::{Host, T0, addi, jal, lw, store, sw};
+use common::{Host, T0, T1, addi, jal, li, lw, store, sw};
 use emulator::Disruption::{
-    BitErrors, CoreReleased, LinkDown, LinkFlap, LinkMended, LinkSlow, SlowAck, StuckCore,
+    BitErrors, CoreReleased, LinkDown, LinkFlap, LinkMended, LinkSlow, SlowAck, StreamFreed,
+    StreamHeld, StuckCore,
 };
-use emulator::{HartId, LoadImage, Mesh, MeshConfig, PowerOn};
+use emulator::{HartId, LoadImage, Mesh, MeshConfig, PowerOn, StreamId};
 
 /// E8 of the first chip, and E0 of the second at the other end of link 0.
 const NEAR: (u8, u8) = (9, 6);
@@ -135,6 +136,36 @@ fn broken_packets_are_sent_again_and_counted() {
     // The other direction was idle, and the payload is intact.
     assert_eq!(far_word(&mut host.mesh, 0x2_0FFC), u32::from_le_bytes([61, 62, 63, 64]));
     assert!(host.mesh.conditions().is_empty());
+}
+
+/// A core that polls a counter sees neither what is in it nor what is added, until it is freed.
+#[test]
+fn the_credits_of_a_held_stream_are_not_seen() {
+    let mut host = n300();
+    let (update, space) = (0xFFB4_0000 + 3 * 0x1000 + 0x88, 0xFFB4_0000 + 3 * 0x1000 + 0x100);
+    let stream = StreamId { chip: 0, x: NEAR.0, y: NEAR.1, stream: 3 };
+    // Copies the counter to L1, again and again.
+    let copy = [lw(T0, T1, 0), sw(T0, 0, 0x700), jal(0, -8)];
+    host.set_register(NEAR, update, 5 << 6);
+    host.run(NEAR, &[&li(T1, space)[..], &copy].concat());
+    host.mesh.clock(4000);
+    assert_eq!((host.register(NEAR, 0x700), host.register(NEAR, space)), (5, 5));
+    let start = host.mesh.now() + 1000;
+    assert!(host.mesh.disrupt(StreamHeld(stream), start, Some(start + 9000)));
+    host.mesh.clock(2000);
+    host.set_register(NEAR, update, 2 << 6);
+    host.mesh.clock(1000);
+    assert_eq!((host.register(NEAR, 0x700), host.register(NEAR, space)), (0, 0));
+    host.mesh.clock(9000);
+    assert_eq!((host.register(NEAR, 0x700), host.register(NEAR, space)), (7, 7));
+    assert!(host.mesh.disrupt(StreamHeld(stream), 0, None));
+    host.mesh.clock(1000);
+    assert_eq!(host.register(NEAR, 0x700), 0);
+    assert!(host.mesh.disrupt(StreamFreed(stream), 0, None));
+    host.mesh.clock(1000);
+    assert_eq!(host.register(NEAR, 0x700), 7);
+    assert!(!host.mesh.disrupt(StreamHeld(StreamId { stream: 32, ..stream }), 0, None));
+    assert!(!host.mesh.disrupt(StreamHeld(StreamId { x: 0, y: 0, ..stream }), 0, None));
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! The journal in memory and as bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use emulator::{Disruption, HartId, HostAction, Journal, JournalEntry, JournalError};
+use emulator::{Disruption, HartId, HostAction, Journal, JournalEntry, JournalError, StreamId};
 
 /// Returns a random action of each kind in turn.
 fn action(random: &mut fastrand::Rng, kind: u32) -> HostAction {
     let (device, link) = (random.usize(0..4), random.usize(0..64));
     let core = HartId { chip: 3, x: random.u8(0..10), y: random.u8(0..12), hart: 4 };
-    let what = match random.u32(0..8) {
+    let stream = StreamId { chip: 3, x: random.u8(0..10), y: random.u8(0..12), stream: 31 };
+    let what = match random.u32(0..10) {
         0 => Disruption::LinkDown { link },
         1 => Disruption::LinkFlap { link, period_cycles: random.u64(..) },
         2 => Disruption::LinkSlow { link, factor: random.u32(..) },
@@ -15,7 +16,9 @@ fn action(random: &mut fastrand::Rng, kind: u32) -> HostAction {
         4 => Disruption::SlowAck { link, end: 1, delay_cycles: random.u64(..) },
         5 => Disruption::LinkMended { link },
         6 => Disruption::StuckCore(core),
-        _ => Disruption::CoreReleased(core),
+        7 => Disruption::CoreReleased(core),
+        8 => Disruption::StreamHeld(stream),
+        _ => Disruption::StreamFreed(stream),
     };
     let offset = random.u64(0..512 << 20);
     match kind % 8 {

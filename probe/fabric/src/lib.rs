@@ -5,7 +5,8 @@
 //! [`routing_tables`] returns the tables of its chips. Both are pure. [`Fabric`] launches a plan,
 //! follows it and ends it; [`running_fabric`] finds a running one. [`client`] is a worker's
 //! connection to a router's channel, [`mux`] joins several workers to one channel; [`traffic`]
-//! sends packets and checks them, and [`status_queue`] reads the routers' reports.
+//! sends packets and checks them, [`trace`] keeps them in a file to be sent again, and
+//! [`status_queue`] reads the routers' reports.
 //!
 //! `decode` (`inspect/fabric`, `state/fabric`) decodes a fabric from a snapshot and `tui`
 //! (`src/fabric`) shows it; the device's side is `firmware/device/fabric`.
@@ -41,20 +42,25 @@ mod grid;
 mod mesh;
 mod meshes;
 pub mod mux;
+mod packet;
 mod plan;
 mod progress;
 pub mod random;
 mod release;
+mod replay;
 mod request;
 mod route;
 mod settings;
 pub mod status_queue;
 mod stuck;
 mod tables;
+pub mod trace;
+pub mod trace_read;
 pub mod traffic;
 mod traffic_launch;
 mod traffic_lists;
 pub mod traffic_outcome;
+pub mod traffic_senders;
 mod words;
 
 pub use tables::{check_tables, pack_tables, routing_tables};

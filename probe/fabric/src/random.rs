@@ -2,12 +2,11 @@
 
 use super::mux::{Mux, Policy};
 use super::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
-use super::{FabricPlan, connection};
+use super::{FabricPlan, connection, header_bytes};
 use crate::tables::{pack_tables, routing_tables};
 use images::ImageMap;
 use launch::dice::Random;
-use launch::records::size;
-use launch::{ControlError, Firmware, Operation, go_kernel, image};
+use launch::{ControlError, Firmware, Operation, go_kernel};
 use machine::fabric::MuxCore;
 use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};
 use machine::place::Place;
@@ -68,7 +67,7 @@ pub struct Draw {
 /// Random traffic between a worker on each chip of a fabric.
 #[derive(Clone, Debug)]
 pub struct RandomTraffic {
-    plan: FabricPlan,
+    pub(super) plan: FabricPlan,
     tables: Vec<RoutingTables>,
     /// By node: the worker's tile, then those of its muxes.
     tiles: Vec<Vec<Place>>,
@@ -89,6 +88,19 @@ pub struct PacketLoad {
     connections: Vec<[Option<usize>; 4]>,
     /// Payload bytes that fit into every slot on the route.
     longest: u32,
+}
+
+impl PacketLoad {
+    fn of(plan: &FabricPlan) -> Self {
+        Self {
+            traffic: Traffic::new(plan.layout(), plan.topology.is_2d()),
+            ids: Vec::new(),
+            muxes: Vec::new(),
+            packets: 0,
+            connections: Vec::new(),
+            longest: u32::MAX,
+        }
+    }
 }
 
 impl RandomTraffic {
@@ -171,24 +183,24 @@ impl RandomTraffic {
         Ok([muxes, places, gos])
     }
 
+    /// Returns a worker on each node, without a connection.
+    pub(super) fn bare(&self) -> PacketLoad {
+        let mut load = PacketLoad::of(&self.plan);
+        for (node, tiles) in self.plan.nodes().zip(&self.tiles) {
+            let Some(place) = tiles.first() else { continue };
+            load.ids.push(load.traffic.add_worker(*place, node));
+        }
+        load
+    }
+
     fn workers(
         &self,
         images: &ImageMap,
         mux_percent: u64,
         dice: &mut Random,
     ) -> Result<PacketLoad, ControlError> {
-        let two_dimensions = self.plan.topology.is_2d();
-        let header =
-            if two_dimensions { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
-        let header_bytes = size(&*image(images, "fabric_traffic")?, header)? as u32;
-        let mut load = PacketLoad {
-            traffic: Traffic::new(self.plan.layout(), two_dimensions),
-            ids: Vec::new(),
-            muxes: Vec::new(),
-            packets: 0,
-            connections: Vec::new(),
-            longest: u32::MAX,
-        };
+        let header_bytes = header_bytes(images, self.plan.topology)?;
+        let mut load = PacketLoad::of(&self.plan);
         for (number, (node, tiles)) in (0..).zip(self.plan.nodes().zip(&self.tiles)) {
             let Some((place, mux_tiles)) = tiles.split_first() else { continue };
             let mut mux_tiles = mux_tiles.iter();
@@ -233,7 +245,9 @@ impl RandomTraffic {
         (from, to): (usize, usize),
         (send, bytes, ttl): (SendType, u32, u8),
     ) -> Result<bool, ControlError> {
-        let Some((direction, route)) = self.route(from, to, dice) else { return Ok(false) };
+        let Some(direction) = self.direction(from, to) else { return Ok(false) };
+        let by_tables = self.plan.topology.is_2d() && dice.below(4) == 0;
+        let Some(route) = self.routing(from, to, by_tables) else { return Ok(false) };
         let Some(connection) = load.connections[from][direction.index()] else { return Ok(false) };
         let (control, arrives) = (false, true);
         let shipment = PacketSpec { connection, send, bytes, ttl, route, control, arrives };
@@ -251,26 +265,33 @@ impl RandomTraffic {
         })
     }
 
-    /// Returns direction and routing of a packet from one node to another.
-    fn route(&self, from: usize, to: usize, dice: &mut Random) -> Option<(Direction, Route)> {
+    /// Returns the direction in which packets leave one node for another; none if no route leads
+    /// there.
+    pub(super) fn direction(&self, from: usize, to: usize) -> Option<Direction> {
         let tables = self.tables.get(from)?;
         let target = self.tables.get(to)?.node;
-        let same = target.mesh == tables.node.mesh;
-        let entry = if same {
+        let entry = if target.mesh == tables.node.mesh {
             tables.intra_mesh.get(usize::from(target.device))
         } else {
             tables.inter_mesh.get(usize::from(target.mesh))
         };
-        let Some(Entry::To(direction)) = entry.copied() else { return None };
+        match entry {
+            Some(Entry::To(direction)) => Some(*direction),
+            _ => None,
+        }
+    }
+
+    /// Returns the routing of a packet from one node to another, in its header if it can be there.
+    pub(super) fn routing(&self, from: usize, to: usize, by_tables: bool) -> Option<Route> {
+        let (from, to) = (self.tables.get(from)?.node, self.tables.get(to)?.node);
+        if by_tables || (!self.plan.topology.is_2d() && from.mesh != to.mesh) {
+            return Some(Route::Tables);
+        }
         if self.plan.topology.is_2d() {
-            let route = if dice.below(4) == 0 { Route::Tables } else { Route::Map };
-            return Some((direction, route));
+            return Some(Route::Map);
         }
-        if !same {
-            return Some((direction, Route::Tables));
-        }
-        let hops = self.plan.hops(tables.node, target.device) as u8;
-        Some((direction, Route::Hops(hops, hops)))
+        let hops = self.plan.hops(from, to.device) as u8;
+        Some(Route::Hops(hops, hops))
     }
 }
 

@@ -1,10 +1,12 @@
 //! Traffic: workers that send each other packets, all of which the receivers know in advance.
 
 use super::client::Connection;
+pub use super::packet::{PacketSpec, Route, SendType};
 use launch::ControlError;
 use layouts::ChipLayout;
 use machine::fabric::FabricNode;
 use machine::place::Place;
+use std::collections::BTreeSet;
 
 /// Start of arriving payloads in a worker's L1, and their alignment in bytes.
 const DATA: u32 = 0x6_0000;
@@ -15,70 +17,6 @@ const SCATTER_GAP: u32 = 32;
 /// A worker of a [`Traffic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorkerId(pub usize);
-
-/// The action of a packet at its destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendType {
-    /// Writes. Checked when a later packet of the same sender increments the counter.
-    Write,
-    /// Writes one word. Checked as [`SendType::Write`] is.
-    Inline,
-    /// Increments the counter.
-    Atomic,
-    /// Writes, then increments the counter.
-    Fused,
-    /// Writes this many chunks. Checked as [`SendType::Write`] is.
-    Scatter(u32),
-}
-
-impl SendType {
-    pub(super) fn constant(self) -> &'static str {
-        match self {
-            Self::Write => "NOC_UNICAST_WRITE",
-            Self::Inline => "NOC_UNICAST_INLINE_WRITE",
-            Self::Atomic => "NOC_UNICAST_ATOMIC_INC",
-            Self::Fused => "NOC_FUSED_UNICAST_ATOMIC_INC",
-            Self::Scatter(_) => "NOC_UNICAST_SCATTER_WRITE",
-        }
-    }
-
-    /// Returns true if the packet increments the receiver's counter.
-    pub fn counts(self) -> bool {
-        matches!(self, Self::Atomic | Self::Fused)
-    }
-}
-
-/// The routing of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// 1D: written to all chips from the first to the last number of hops away.
-    Hops(u8, u8),
-    /// 2D: by the map in the header.
-    Map,
-    /// By the tables of every chip on the route.
-    Tables,
-    /// 2D: to all chips within these hops to the east, west, north and south.
-    Rectangle([u8; 4]),
-}
-
-/// The specification of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketSpec {
-    /// Number of the sender's connection.
-    pub connection: usize,
-    /// The action at the destination.
-    pub send: SendType,
-    /// Payload in bytes, a multiple of 16; 0 without one.
-    pub bytes: u32,
-    /// Time to live in hops.
-    pub ttl: u8,
-    /// The routing.
-    pub route: Route,
-    /// Whether it uses the control channel.
-    pub control: bool,
-    /// Whether it should arrive. The receiver does not wait for a packet that is meant to expire.
-    pub arrives: bool,
-}
 
 /// The client that ends a mux when all its clients have closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,8 +94,12 @@ impl Traffic {
     }
 
     fn worker(&mut self, id: WorkerId) -> Result<&mut Worker, ControlError> {
-        let missing = || ControlError::Settings(format!("traffic has no worker {}", id.0));
-        self.workers.get_mut(id.0).ok_or_else(missing)
+        let missing = Self::missing(id);
+        self.workers.get_mut(id.0).ok_or(missing)
+    }
+
+    pub(super) fn missing(id: WorkerId) -> ControlError {
+        ControlError::Settings(format!("traffic has no worker {}", id.0))
     }
 
     /// Returns the tile of a worker.
@@ -165,8 +107,7 @@ impl Traffic {
     /// # Errors
     /// When there is no such worker.
     pub fn place(&self, id: WorkerId) -> Result<Place, ControlError> {
-        let missing = || ControlError::Settings(format!("traffic has no worker {}", id.0));
-        self.workers.get(id.0).map(|worker| worker.place).ok_or_else(missing)
+        self.workers.get(id.0).map(|worker| worker.place).ok_or_else(|| Self::missing(id))
     }
 
     /// Sets a worker's interval between packets, and whether it leaves its connections open as a
@@ -198,6 +139,12 @@ impl Traffic {
         let connections = &mut self.worker(id)?.connections;
         connections.push((connection, termination));
         Ok(connections.len() - 1)
+    }
+
+    /// Returns the tiles of the routers and muxes to which workers are connected.
+    pub fn connected(&self) -> BTreeSet<Place> {
+        let connections = self.workers.iter().flat_map(|worker| &worker.connections);
+        connections.map(|(connection, _)| connection.place).collect()
     }
 
     /// Adds a packet: to one worker, or to one on each chip of a multicast, all at the same

@@ -70,7 +70,8 @@ pub(super) fn lists(
     Ok(Lists { packets, sources, arrivals })
 }
 
-const PACKET: [&str; 17] = [
+/// The members of `fabric_traffic_packet_t`.
+pub(super) const PACKET: [&str; 17] = [
     "connection",
     "send_type",
     "flags",

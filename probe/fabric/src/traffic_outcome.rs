@@ -4,10 +4,11 @@ use super::mux::offset;
 use super::traffic::{Traffic, WorkerId};
 use super::traffic_launch::{WORDS, WORDS_TYPE};
 use super::traffic_lists::KERNEL;
-use images::{ImageMap, Member};
+use images::{Image, ImageMap, Member};
 use launch::records::{bytes_read, variable};
 use launch::{ControlError, image};
-use machine::snapshot::{Plan, Span};
+use machine::place::Place;
+use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
 
 /// `fabric_traffic_phase_t` of a kernel that has ended, well or not.
@@ -70,24 +71,69 @@ impl Traffic {
         images: &ImageMap,
         id: WorkerId,
     ) -> Result<TrafficOutcome, ControlError> {
-        let place = self.place(id)?;
+        let outcomes = self.outcomes(target, images, &[id])?;
+        outcomes.first().copied().ok_or_else(|| Self::missing(id))
+    }
+
+    /// Reads the states of workers, all at once.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn outcomes(
+        &self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+        ids: &[WorkerId],
+    ) -> Result<Vec<TrafficOutcome>, ControlError> {
         let kernel = image(images, KERNEL)?;
-        let state = |member: &str| variable(&kernel, &format!("fabric_traffic_state.{member}"));
-        let start = state("phase")?.address();
-        let end = state("finished_cycles")?;
-        let len = (end.address() + end.field.size - start) as u32;
         let nacks = WORDS + offset(&kernel, &format!("{WORDS_TYPE}.nacks"))?;
-        let spans =
-            [(start, len), (nacks.into(), 4)].map(|(at, len)| Span { addr: place.at(at), len });
-        let snapshot = target.read(&Plan { spans: spans.to_vec() });
-        let (own, nacks) = (bytes_read(&snapshot, spans[0])?, bytes_read(&snapshot, spans[1])?);
-        let value = |member: &str| {
-            let found = state(member)?;
-            let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
-            let at = found.address().checked_sub(start).ok_or_else(outside)? as usize;
-            let bytes = own.get(at..at + found.field.size as usize).ok_or_else(outside)?;
-            Ok::<u64, ControlError>(Member::value(bytes))
+        let mut spans = Vec::new();
+        for &id in ids {
+            let place = self.place(id)?;
+            let own = StateSpan::of(&kernel, place, ["phase", "finished_cycles"])?;
+            spans.push((own, Span { addr: place.at(nacks.into()), len: 4 }));
+        }
+        let read = spans.iter().flat_map(|(own, nacks)| [own.span, *nacks]).collect();
+        let snapshot = target.read(&Plan { spans: read });
+        let outcome = |(own, nacks): &(StateSpan<'_>, Span)| {
+            let nacks = Member::value(bytes_read(&snapshot, *nacks)?) as u32;
+            own.outcome(&snapshot, nacks)
         };
+        spans.iter().map(outcome).collect()
+    }
+}
+
+/// Words of a traffic kernel's state that follow each other.
+pub(super) struct StateSpan<'a> {
+    kernel: &'a Image,
+    start: u64,
+    pub(super) span: Span,
+}
+
+impl<'a> StateSpan<'a> {
+    /// Returns the words from one member to another.
+    pub(super) fn of(
+        kernel: &'a Image,
+        place: Place,
+        [first, last]: [&str; 2],
+    ) -> Result<Self, ControlError> {
+        let state = |member: &str| variable(kernel, &format!("fabric_traffic_state.{member}"));
+        let (start, end) = (state(first)?.address(), state(last)?);
+        let len = (end.address() + end.field.size).saturating_sub(start) as u32;
+        Ok(Self { kernel, start, span: Span { addr: place.at(start), len } })
+    }
+
+    /// Returns the value of one of them.
+    pub(super) fn value(&self, snapshot: &Snapshot, member: &str) -> Result<u64, ControlError> {
+        let found = variable(self.kernel, &format!("fabric_traffic_state.{member}"))?;
+        let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
+        let at = found.address().checked_sub(self.start).ok_or_else(outside)? as usize;
+        let bytes = bytes_read(snapshot, self.span)?.get(at..at + found.field.size as usize);
+        Ok(Member::value(bytes.ok_or_else(outside)?))
+    }
+
+    fn outcome(&self, snapshot: &Snapshot, nacks: u32) -> Result<TrafficOutcome, ControlError> {
+        let value = |member: &str| self.value(snapshot, member);
         let word = |member: &str| value(member).map(|value| value as u32);
         Ok(TrafficOutcome {
             phase: word("phase")?,
@@ -97,7 +143,7 @@ impl Traffic {
             wrong_words: word("wrong_words")?,
             doubled: word("doubled")?,
             missing: word("missing")?,
-            nacks: Member::value(nacks) as u32,
+            nacks,
             started_cycles: value("started_cycles")?,
             sent_cycles: value("sent_cycles")?,
             finished_cycles: value("finished_cycles")?,

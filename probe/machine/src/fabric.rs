@@ -2,8 +2,9 @@
 //! of a mux.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// The direction of a router's link.
 #[derive(strum::IntoStaticStr)]
@@ -60,7 +61,20 @@ impl fmt::Display for Direction {
 }
 
 /// The topology that the routers of a fabric are built for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum::IntoStaticStr,
+    Serialize,
+    Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum FabricTopology {
     /// A line of chips.
@@ -111,6 +125,20 @@ pub struct FabricNode {
 impl fmt::Display for FabricNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "M{}D{}", self.mesh, self.device)
+    }
+}
+
+impl FromStr for FabricNode {
+    type Err = String;
+
+    /// Parses a node such as `M0D3`.
+    fn from_str(words: &str) -> Result<Self, String> {
+        let parts = words.strip_prefix(['M', 'm']).and_then(|rest| rest.split_once(['D', 'd']));
+        let numbers = parts.map(|(mesh, device)| (mesh.parse(), device.parse()));
+        match numbers {
+            Some((Ok(mesh), Ok(device))) => Ok(Self { mesh, device }),
+            _ => Err(format!("'{words}' is not a node such as M0D3")),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod words;
 
+use crate::place::Place;
 use crate::snapshot::AccessError;
 use layouts::{ChipCoord, ChipId, ChipKind, CoreId, EthId};
 use std::fmt;
@@ -12,7 +13,7 @@ pub const EMULATED: ChipKind = ChipKind::Wormhole;
 /// Something that goes wrong at a place of the mesh, from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The link or core, and its fault.
+    /// The link, core or stream, and its fault.
     pub kind: FaultKind,
     /// When it begins, in cycles. As parsed, it counts from the first go message of a run. In a
     /// scene it is the emulated time since power on, and 0 means at the hand-over. For
@@ -23,13 +24,15 @@ pub struct Fault {
     pub until_cycles: Option<u64>,
 }
 
-/// A link or core, and its fault.
+/// A link, core or stream, and its fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// A fault of the link that ends at this Ethernet tile.
     Link(EthId, LinkFault),
     /// A fault of a core.
     Core(CoreId, CoreFault),
+    /// A fault of the stream with this number of a tile.
+    Stream(Place, u8, StreamFault),
 }
 
 /// A fault of a link.
@@ -68,6 +71,16 @@ pub enum CoreFault {
     /// It executes nothing until the fault ends or the core is reset; its memory stays readable.
     Stuck,
     /// Ends the fault: a stuck core continues.
+    Released,
+}
+
+/// A fault of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamFault {
+    /// Its counter reads as 0 until the fault ends, so that nobody sees the credits in it. It still
+    /// counts.
+    Held,
+    /// Ends the fault: the counter reads as what it has counted.
     Released,
 }
 
@@ -125,11 +138,12 @@ impl Fault {
         Ok(Self { from_cycles, ..self })
     }
 
-    /// Returns the chip of the link or core.
+    /// Returns the chip of the link, core or stream.
     pub fn chip(&self) -> ChipId {
         match self.kind {
             FaultKind::Link(end, _) => end.chip,
             FaultKind::Core(core, _) => core.chip,
+            FaultKind::Stream(place, ..) => place.chip,
         }
     }
 

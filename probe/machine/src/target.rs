@@ -14,8 +14,8 @@ use crate::progress::ChipCount;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 pub use layouts::Refusal;
 use layouts::{
-    ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
-    OutwardLink, Seat, TileKind, WritePermission,
+    ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, CoreId, EthId, NoChannel, NocAddr,
+    NocXy, OutwardLink, Seat, TileKind, WritePermission,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -251,8 +251,10 @@ impl Mesh {
             FaultKind::Link(end, _) if !self.links.iter().any(|l| l.a == end || l.b == end) => {
                 absent(format!("no link ends at {end}"))
             }
-            FaultKind::Core(core, _) if chip.is_fused_off(core.tile.y) == Some(true) => {
-                absent(format!("tile {} of chip {id} is fused off", core.tile))
+            FaultKind::Core(CoreId { tile, .. }, _) | FaultKind::Stream(Place { tile, .. }, ..)
+                if chip.is_fused_off(tile.y) == Some(true) =>
+            {
+                absent(format!("tile {tile} of chip {id} is fused off"))
             }
             _ => Ok(()),
         }

@@ -266,6 +266,7 @@ impl Target for AgentTarget {
         match &mut fault.kind {
             FaultKind::Link(end, _) => end.chip = own,
             FaultKind::Core(core, _) => core.chip = own,
+            FaultKind::Stream(place, ..) => place.chip = own,
         }
         self.done(host, &Request::Disrupt(fault.to_string()))
     }

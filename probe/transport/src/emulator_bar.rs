@@ -4,10 +4,10 @@ mod past;
 
 use crate::SIMULATOR_BUDGET;
 use emulator::hart::{Cause, HartStop};
-use emulator::{Actor, Disruption, HartId, History, HistorySize, Mesh, MeshConfig};
+use emulator::{Actor, Disruption, HartId, History, HistorySize, Mesh, MeshConfig, StreamId};
 use layouts::{ChipKind, CoreKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, TargetView};
-use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
+use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault, StreamFault};
 use machine::past::{KeptPast, RecordedRun};
 use machine::snapshot::{AccessError, StoppedCore};
 use machine::target::{Abilities, Past};
@@ -132,7 +132,7 @@ impl Bar for EmulatorBar {
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         let absent =
-            || AccessError::Refused(format!("{fault}: this mesh has no such link or core"));
+            || AccessError::Refused(format!("{fault}: this mesh has no such link, core or stream"));
         let chip = index_of(self.mesh.config(), at).ok_or_else(absent)?;
         let what = disruption(self.mesh.config(), chip, fault).ok_or_else(absent)?;
         if self.mesh.disrupt(what, fault.from_cycles, fault.until_cycles) {
@@ -243,6 +243,13 @@ fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disrupt
             match what {
                 CoreFault::Stuck => Disruption::StuckCore(hart),
                 CoreFault::Released => Disruption::CoreReleased(hart),
+            }
+        }
+        FaultKind::Stream(place, stream, what) => {
+            let stream = StreamId { chip, x: place.tile.x, y: place.tile.y, stream };
+            match what {
+                StreamFault::Held => Disruption::StreamHeld(stream),
+                StreamFault::Released => Disruption::StreamFreed(stream),
             }
         }
     })

@@ -51,6 +51,8 @@ impl Kind {
     pub const TABLES: Self = Self { name: "a file of routing tables", most_bytes: 64 << 20 };
     /// Saved entries of status queues, one JSON line each.
     pub const STATUS: Self = Self { name: "a file of status entries", most_bytes: 1 << 30 };
+    /// A trace of packets, one JSON line of about 100 bytes each.
+    pub const TRACE: Self = Self { name: "a trace of packets", most_bytes: 256 << 20 };
 }
 
 /// Why a file is refused.

@@ -495,7 +495,7 @@ mod tests {
         else {
             panic!()
         };
-        assert_eq!(run.op.name(), "all-gather");
+        assert_eq!(run.op.map(collectives::Op::name), Some("all-gather"));
         assert_eq!((&*run.min_bytes, run.max_bytes.as_deref()), ("4K", Some("1M")));
         assert!(run.check && !run.worker_initiated);
         let line = "run all-gather --bidirectional half --termination worker --seed -1";

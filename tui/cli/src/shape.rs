@@ -45,7 +45,7 @@ pub(crate) use merged::Merged;
 pub(crate) use mesh::{Links, Mesh};
 pub(crate) use pause::{PausedMesh, Resumed, SteppedMesh};
 pub(crate) use print::Printed;
-pub(crate) use run::Sweep;
+pub(crate) use run::{Sender, Sweep};
 pub(crate) use schema::schema;
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
 pub(crate) use status::Status;

@@ -3,6 +3,7 @@
 mod board;
 mod job;
 pub mod pausing;
+pub mod replay;
 pub mod schedule;
 mod step_order;
 pub mod stepping;

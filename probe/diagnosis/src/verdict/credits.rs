@@ -6,7 +6,9 @@ use crate::finding::{Confidence, Evidence, Finding};
 use crate::kernels::{Count, counts};
 use crate::look::{Kernel, Look, peer};
 use crate::place::Place;
-use decode::state::{LedgerState, Party, Verdict};
+use decode::state::{LedgerState, Party, Verdict, Wait};
+use images::fabric::SenderFacts;
+use layouts::EthId;
 
 impl Case<'_> {
     /// Returns the credits that do not add up and have not moved between the last two snapshots.
@@ -24,7 +26,7 @@ impl Case<'_> {
         let wrong = now.iter().filter(|count| count.given != count.there && then.contains(count));
         let wrong = wrong.filter(|count| takes(count) && sent(count));
         let counts = wrong.map(|count| self.wrong_count(count));
-        counts.chain(self.wrong_ledgers()).collect()
+        counts.chain(self.wrong_ledgers()).chain(self.withheld()).collect()
     }
 
     /// Returns the sync words of an earlier op on the link that a kernel took for its own, as it
@@ -88,6 +90,32 @@ impl Case<'_> {
         };
         let wrong = self.last.state.fabric.ledgers.iter().filter(stands);
         wrong.map(|ledger| self.wrong_ledger(ledger)).collect()
+    }
+
+    /// Returns the sender channels that are empty, although a router of their chip waits for a free slot
+    /// of them.
+    fn withheld(&self) -> Vec<Finding> {
+        let withheld = |wait: &Wait| match (wait.waiter, wait.on) {
+            (Party::Receiver(giver, _), Party::Sender(at, index)) => {
+                self.withheld_by(giver, (at, index))
+            }
+            _ => None,
+        };
+        self.waits.all.iter().filter_map(withheld).collect()
+    }
+
+    fn withheld_by(&self, giver: EthId, (at, index): (EthId, u8)) -> Option<Finding> {
+        let mut routers = self.last.state.fabric.routers.iter();
+        let router = routers.find(|router| router.at == at)?;
+        let channel = router.senders.iter().find(|channel| channel.index == index)?;
+        let SenderFacts { queued, in_flight, .. } = &channel.facts;
+        let is_empty = [queued, in_flight].iter().all(|count| count.known() == Some(&0));
+        let party = Party::Sender(at, index);
+        let words = format!(
+            "router {at} sender {index} holds no packet, and router {giver} sees none of its {} slots as free",
+            channel.slots
+        );
+        is_empty.then(|| self.finding(Condition::CreditsWrong, Place::Router(at), party, words))
     }
 
     fn wrong_ledger(&self, ledger: &LedgerState) -> Finding {

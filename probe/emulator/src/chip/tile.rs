@@ -6,7 +6,7 @@
 
 use crate::condition::{Actor, Condition, HARVESTED, Refusal};
 use crate::config::TileKind;
-use crate::devices::blocks::{Blocks, Special};
+use crate::devices::blocks::{Blocks, STREAMS, Special};
 use crate::devices::mover::next_boundary;
 use crate::hart::{Cause, ERISC, HartGroup, HartOrder};
 use crate::memory::TileMemory;
@@ -144,6 +144,15 @@ impl Tile {
             EventKind::ArcMessage => {}
         }
         self.settle(orders);
+    }
+
+    /// Lets the counters of a stream read as 0, or as what they have counted.
+    pub(crate) fn hold_stream(&mut self, stream: u8, held: bool) {
+        let Self { memory, group, blocks, .. } = self;
+        group.undo_ahead(memory, blocks);
+        blocks.streams.hold(stream, held);
+        blocks.changed |= STREAMS;
+        self.settle(Vec::new());
     }
 
     /// Applies orders to the harts, and notifies harts that wait for registers.

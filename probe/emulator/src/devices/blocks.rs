@@ -33,7 +33,7 @@ const DEBUG: DeviceSet = DeviceSet::of(0);
 /// Both NIUs.
 pub(crate) const NIU: DeviceSet = DeviceSet::of(1);
 /// The stream overlay.
-const STREAMS: DeviceSet = DeviceSet::of(2);
+pub(crate) const STREAMS: DeviceSet = DeviceSet::of(2);
 /// The Ethernet queues and the MAC.
 pub(crate) const ETH: DeviceSet = DeviceSet::of(3);
 /// The coprocessor and its mover.

@@ -33,6 +33,8 @@ struct Stream {
     auto_config: u32,
     space: [u32; DESTINATIONS],
     scratch: [u32; 6],
+    /// Whether its counters read as 0.
+    held: bool,
 }
 
 /// The streams of a tile: 64 on a Tensix tile, 32 on an Ethernet tile. They start zeroed.
@@ -51,6 +53,7 @@ impl Streams {
             auto_config: 0,
             space: [0; DESTINATIONS],
             scratch: [0; 6],
+            held: false,
         };
         Self(Arc::new(vec![idle; count]))
     }
@@ -66,6 +69,18 @@ impl Streams {
             0
         } else {
             of_arc(&self.0) + of_vec(&self.0)
+        }
+    }
+
+    /// Number of streams.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Lets the counters of a stream read as 0, or as what they have counted.
+    pub(crate) fn hold(&mut self, stream: u8, held: bool) {
+        if let Some(stream) = Arc::make_mut(&mut self.0).get_mut(usize::from(stream)) {
+            stream.held = held;
         }
     }
 
@@ -88,6 +103,7 @@ impl Streams {
             register::DEST_SIZE => Ok(stream.dest_size),
             register::DEST_WRITE_POINTER => Ok(stream.dest_write_pointer),
             register::AUTO_CONFIG => Ok(stream.auto_config),
+            register::SPACE..register::SPACE_END if stream.held => Ok(0),
             register::SPACE..register::SPACE_END => {
                 Ok(stream.space[(word - register::SPACE) as usize])
             }
@@ -145,6 +161,11 @@ mod tests {
             assert_eq!(streams.write(base + 0x88, (change as u32) << 6), Ok(()));
             assert_eq!(space(&mut streams), Ok(left));
         }
+        streams.hold(7, true);
+        assert_eq!(streams.write(base + 0x88, 9 << 6), Ok(()));
+        assert_eq!(space(&mut streams), Ok(0), "it counts on, and nobody sees it");
+        streams.hold(7, false);
+        assert_eq!(space(&mut streams), Ok(8));
         assert!(streams.read(64 << 12).is_err());
     }
 }

@@ -21,6 +21,9 @@ fn faults_parse_and_print_alike() {
         "core:0.1-1:brisc:stuck",
         "core:3.9-11:trisc2:stuck@1ns..2ns",
         "core:0.1-1:ncrisc:released@7us",
+        "stream:0.e8:15:held@1us..2us",
+        "stream:2.1-1:63:held",
+        "stream:0.e8:15:released@7us",
     ] {
         assert_eq!(words.parse::<Fault>().unwrap().to_string(), words);
     }
@@ -41,7 +44,7 @@ fn each_mistake_has_its_sentence() {
     for (words, expected) in [
         ("", "expected link:<chip>.<channel>:<what>"),
         ("link:0.8", "the fault of 0.8 is missing"),
-        ("wire:0.8:down", "`wire` is neither link nor core"),
+        ("wire:0.8:down", "`wire` is neither link nor core nor stream"),
         ("link:8:down", "`8` is not of the form"),
         ("link:0.16:down", "`16` is not an Ethernet channel from 0 to 15"),
         ("link:0.8:broken", "`broken` is not a fault of a link"),
@@ -61,6 +64,10 @@ fn each_mistake_has_its_sentence() {
         ("core:0.77-0:stuck", "there is no tile `77-0`"),
         ("core:0.e8:asleep", "`asleep` is not a fault of a core"),
         ("core:\u{e9}.e8:stuck", "is not of the form"),
+        ("stream:0.e8:held", "the number of a stream of 0.e8 is missing"),
+        ("stream:0.e8:32:held", "`32` is not a stream of tile 9-6 from 0 to 31"),
+        ("stream:0.0-0:1:held", "has no stream"),
+        ("stream:0.e8:1:full", "`full` is not a fault of a stream: held, released"),
         ("link:0.8:down@5\u{3bc}s", "is not a time"),
     ] {
         let error = words.parse::<Fault>().unwrap_err().to_string();

@@ -1,7 +1,8 @@
-//! Parses and prints faults: `link:<chip>.<channel>:<what>` and
-//! `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
+//! Parses and prints faults: `link:<chip>.<channel>:<what>`,
+//! `core:<chip>.<tile>[:<core>]:stuck` and `stream:<chip>.<tile>:<number>:held`, with `@<from>[..<until>]`.
 
-use super::{CoreFault, EMULATED, Fault, FaultError, FaultKind, LinkFault};
+use super::{CoreFault, EMULATED, Fault, FaultError, FaultKind, LinkFault, StreamFault};
+use crate::place::Place;
 use crate::words::{UNITS, cycles_of};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
 use std::fmt;
@@ -20,6 +21,9 @@ const MOST_SLOW: u32 = 10_000;
 const MOST_PER_TERABIT: u64 = 100_000_000;
 /// The unit of bit error rates.
 const TERABIT: u64 = 1_000_000_000_000;
+/// Streams of a tile (wormhole.md 4.5).
+const ETH_STREAMS: u8 = 32;
+const TENSIX_STREAMS: u8 = 64;
 /// The longest time is 100 s, as in a scene.
 const LONGEST_CYCLES: u64 = 100_000_000_000;
 
@@ -40,7 +44,10 @@ fn parse(words: &str) -> Parsed<Fault> {
     };
     let (from_cycles, until_cycles) = when.map_or(Ok((0, None)), span)?;
     let Some((kind, rest)) = what.split_once(':') else {
-        return Err("expected link:<chip>.<channel>:<what> or core:<chip>.<tile>:stuck".into());
+        return Err(
+            "expected link:<chip>.<channel>:<what>, core:<chip>.<tile>:stuck or stream:<chip>.<tile>:<number>:held"
+                .into(),
+        );
     };
     let Some((place, fault)) = rest.rsplit_once(':') else {
         return Err(format!("the fault of {rest} is missing"));
@@ -48,10 +55,18 @@ fn parse(words: &str) -> Parsed<Fault> {
     let what = match kind {
         "link" => FaultKind::Link(link(place)?, link_fault(fault)?),
         "core" => FaultKind::Core(core(place)?, core_fault(fault)?),
-        _ => return Err(format!("`{kind}` is neither link nor core")),
+        "stream" => {
+            let (place, number) = stream(place)?;
+            FaultKind::Stream(place, number, stream_fault(fault)?)
+        }
+        _ => return Err(format!("`{kind}` is neither link nor core nor stream")),
     };
-    let ends =
-        matches!(what, FaultKind::Link(_, LinkFault::Up) | FaultKind::Core(_, CoreFault::Released));
+    let ends = matches!(
+        what,
+        FaultKind::Link(_, LinkFault::Up)
+            | FaultKind::Core(_, CoreFault::Released)
+            | FaultKind::Stream(_, _, StreamFault::Released)
+    );
     if ends && until_cycles.is_some() {
         return Err(format!("`{fault}` takes no end time"));
     }
@@ -122,6 +137,23 @@ fn core(words: &str) -> Parsed<CoreId> {
     }
 }
 
+/// Parses a tile of cores and the number of a stream of it, such as `0.e8:15`.
+fn stream(words: &str) -> Parsed<(Place, u8)> {
+    let Some((words, number)) = words.split_once(':') else {
+        return Err(format!("the number of a stream of {words} is missing"));
+    };
+    let (chip, at) = place(words)?;
+    let (tile, kind) = tile(at)?;
+    let most = match kind {
+        TileKind::Eth => ETH_STREAMS,
+        TileKind::Tensix => TENSIX_STREAMS,
+        _ => return Err(format!("tile {tile} has no stream")),
+    };
+    let stream = number.parse().ok().filter(|stream| *stream < most);
+    let wrong = || format!("`{number}` is not a stream of tile {tile} from 0 to {}", most - 1);
+    Ok((Place { chip, tile }, stream.ok_or_else(wrong)?))
+}
+
 /// Parses a tile, such as `e8` or `1-1`.
 fn tile(words: &str) -> Parsed<(NocXy, TileKind)> {
     if words.starts_with('e') {
@@ -175,6 +207,14 @@ fn core_fault(words: &str) -> Parsed<CoreFault> {
     }
 }
 
+fn stream_fault(words: &str) -> Parsed<StreamFault> {
+    match words {
+        "held" => Ok(StreamFault::Held),
+        "released" => Ok(StreamFault::Released),
+        _ => Err(format!("`{words}` is not a fault of a stream: held, released")),
+    }
+}
+
 fn factor(value: &str) -> Parsed<u32> {
     let factor = value.strip_suffix('x').and_then(|digits| digits.parse().ok());
     let factor = factor.filter(|factor| (2..=MOST_SLOW).contains(factor));
@@ -215,6 +255,13 @@ impl fmt::Display for LinkFault {
     }
 }
 
+/// The name of a tile in a fault.
+fn tile_name(tile: NocXy) -> String {
+    let channel = layout().tile_at(tile).and_then(|tile| tile.channel);
+    let channel = channel.filter(|_| layout().kind_at(tile) == TileKind::Eth);
+    channel.map_or_else(|| tile.to_string(), |channel| format!("e{channel}"))
+}
+
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -226,6 +273,10 @@ impl fmt::Display for FaultKind {
                     None => write!(f, "core:{chip}.{tile}:{}", core.name())?,
                 }
                 f.write_str(if *fault == CoreFault::Stuck { ":stuck" } else { ":released" })
+            }
+            Self::Stream(Place { chip, tile }, number, fault) => {
+                let what = if *fault == StreamFault::Held { "held" } else { "released" };
+                write!(f, "stream:{chip}.{}:{number}:{what}", tile_name(*tile))
             }
         }
     }

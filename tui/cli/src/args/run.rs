@@ -1,6 +1,7 @@
 //! The options of `run`, spelled as users of nccl-tests and tt-metal expect; the `:` line takes
 //! them too.
 
+mod replay;
 mod sweep;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -22,14 +23,22 @@ use std::path::PathBuf;
 /// that is launched last, the root if there is one, to the end of the slowest one; algbw is size
 /// over time, busbw algbw times the collective's factor in nccl-tests' PERFORMANCE.md. A busbw
 /// above the rate of the links is an error of the measurement, and the exit code is then 1.
+///
+/// With --from the packets of a trace are sent instead, and what arrives is checked.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunArguments {
     /// The collective.
-    #[arg(value_parser = ops(), value_name = "OP")]
-    pub(crate) op: Op,
+    #[arg(value_parser = ops(), value_name = "OP", required_unless_present = "from")]
+    pub(crate) op: Option<Op>,
+    /// Send the packets of this trace over a fabric instead of a collective; `export --to trace`
+    /// writes one.
+    #[arg(long, value_name = "TRACE", conflicts_with_all = OF_COLLECTIVES)]
+    pub(crate) from: Option<PathBuf>,
     /// Chips that take part, such as 0-7 or 0-3,5; by default all of the mesh.
+    ///
+    /// May be given more than once: the collective runs on each list at the same time.
     #[arg(long, value_name = "LIST")]
-    pub(crate) chips: Option<String>,
+    pub(crate) chips: Vec<String>,
     /// How the chips are connected; by default what fits the collective and the mesh.
     #[arg(long, value_parser = topologies(), value_name = "TOPOLOGY")]
     pub(crate) topology: Option<TopologyKind>,
@@ -162,6 +171,36 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
 }
+
+/// The arguments that have no effect on a trace.
+const OF_COLLECTIVES: [&str; 26] = [
+    "op",
+    "topology",
+    "min_bytes",
+    "max_bytes",
+    "step_factor",
+    "step_bytes",
+    "iterations",
+    "warmups",
+    "check",
+    "schedule",
+    "links",
+    "data_type",
+    "layout",
+    "bidirectional",
+    "root",
+    "worker_initiated",
+    "seed",
+    "buffer_bytes",
+    "buffers",
+    "page_bytes",
+    "delay",
+    "pause_at",
+    "transport",
+    "mux",
+    "mux_policy",
+    "workers",
+];
 
 /// The names of each value: the one that help shows, and aliases.
 type ValueNames<T> = Vec<(&'static str, &'static [&'static str], T)>;

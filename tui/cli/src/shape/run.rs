@@ -16,7 +16,7 @@ use serde::Serialize;
 /// for unknown values, and `error`.
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Sweep<'a> {
-    /// The collective, such as all-gather.
+    /// The collective, such as all-gather; trace with `--from`.
     op: &'a str,
     /// The target, as `--target` names it.
     target: &'a str,
@@ -57,6 +57,12 @@ pub(crate) struct Sweep<'a> {
     /// nothing; omitted otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<&'a Schedule>,
+    /// What came of the packets of each node of a trace, with `--from`; omitted otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    senders: Option<Vec<Sender>>,
+    /// The run on each list of chips, if several are given; omitted otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lists: Vec<Sweep<'a>>,
     /// Why the run failed; omitted otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
@@ -64,6 +70,29 @@ pub(crate) struct Sweep<'a> {
     /// otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Judged<'a>>,
+}
+
+/// What came of the packets of a node of a trace.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Sender {
+    /// The node, such as M0D3.
+    pub(crate) node: String,
+    /// The chip's id.
+    pub(crate) chip: ChipId,
+    /// Its packets.
+    pub(crate) packets: u64,
+    /// Their payloads, in bytes.
+    pub(crate) bytes: u64,
+    /// Packets that it has handed to routers.
+    pub(crate) sent: u32,
+    /// Packets that have arrived, as their receivers count.
+    pub(crate) arrived: u64,
+    /// Words with wrong contents at their receivers.
+    pub(crate) wrong_words: u64,
+    /// Its packets that routers have dropped, as they told it.
+    pub(crate) dropped: u32,
+    /// From its start until it had handed over its last packet, by its own clock; null before.
+    pub(crate) time_us: Option<f64>,
 }
 
 /// A size of a sweep. All times count from the start of the chip that was launched last.
@@ -106,6 +135,16 @@ impl<'a> Sweep<'a> {
     /// Builds a sweep of which only the options are known.
     pub(crate) fn unknown(op: &'a str, target: &'a str) -> Self {
         Self { op, target, ..Self::default() }
+    }
+
+    /// Adds what came of the packets of a trace, over a fabric of this topology.
+    pub(crate) fn of_trace(self, fabric: &'a str, senders: Vec<Sender>) -> Self {
+        Self { fabric: Some(fabric), senders: Some(senders), ..self }
+    }
+
+    /// Adds the runs on several lists of chips.
+    pub(crate) fn of_lists(self, lists: Vec<Self>) -> Self {
+        Self { lists, ..self }
     }
 
     /// Adds a schedule, and the chips whose it is.

@@ -3,6 +3,7 @@
 mod perfetto;
 mod proto;
 mod state;
+mod trace;
 mod track;
 mod tracks;
 
@@ -52,6 +53,8 @@ pub(crate) enum ExportFormat {
     Perfetto,
     /// A picture of a screen.
     Svg,
+    /// The packets of a fabric's traffic, for `run --from`.
+    Trace,
 }
 
 impl Verb for ExportArguments {
@@ -79,33 +82,56 @@ pub(super) fn run(
     let file = &options.file;
     fresh::check(file)?;
     let (bytes, what) = match options.to {
-        ExportFormat::Perfetto => trace(target, options)?,
+        ExportFormat::Perfetto => {
+            check_screen(options, "perfetto")?;
+            perfetto(target, options)?
+        }
         ExportFormat::Svg => (draw(target, style, options)?, "a picture".to_owned()),
+        ExportFormat::Trace => {
+            check_screen(options, "trace")?;
+            check_packets(options, "trace: its lines are packets")?;
+            trace::trace(target)?
+        }
     };
     fresh::write(file, &bytes)?;
     say(&format!("{}: {what}", file.display()));
     Ok(Outcome::Healthy)
 }
 
-fn trace(target: &Opening, options: &ExportArguments) -> Result<(Vec<u8>, String), Failure> {
+/// Refuses the options of pictures.
+fn check_screen(options: &ExportArguments, format: &str) -> Result<(), Failure> {
     let of_svg = [
         ("--screen", options.screen.is_some()),
         ("--size", options.size.is_some()),
         ("--place", options.place.is_some()),
     ];
-    if let Some((option, _)) = of_svg.iter().find(|(_, given)| *given) {
-        return Err(Failure::Usage(format!("{option} is for --to svg: a trace has no screen")));
+    match of_svg.iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            let why = format!("{option} is for --to svg: --to {format} has no screen");
+            Err(Failure::Usage(why))
+        }
+        None => Ok(()),
     }
+}
+
+/// Refuses the packets of the links.
+fn check_packets(options: &ExportArguments, format: &str) -> Result<(), Failure> {
+    if options.packets {
+        return Err(Failure::Usage(format!(
+            "--packets is for --to perfetto, not for --to {format}"
+        )));
+    }
+    Ok(())
+}
+
+fn perfetto(target: &Opening, options: &ExportArguments) -> Result<(Vec<u8>, String), Failure> {
     let (bytes, moments) = perfetto::trace(target, options.packets)?;
     let moments = counted(moments as u64, "moment", "moments");
     Ok((bytes, format!("{moments}; open it at ui.perfetto.dev or with trace_processor")))
 }
 
 fn draw(target: &Opening, style: Style, options: &ExportArguments) -> Result<Vec<u8>, Failure> {
-    if options.packets {
-        let why = "--packets is for --to perfetto: a picture shows one moment";
-        return Err(Failure::Usage(why.to_owned()));
-    }
+    check_packets(options, "svg: a picture shows one moment")?;
     let size = options.size.as_deref().map_or(Ok(USUAL_SIZE), size)?;
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     let mut machine = open(target)?;

@@ -1,5 +1,8 @@
 //! `run`: a collective, size after size, with the table that nccl-tests prints.
 
+mod replay;
+mod several;
+
 use super::record::RunRecorder;
 use super::step;
 use crate::args::{Arguments, DEFAULT_TARGET, RunArguments, StepArguments};
@@ -14,7 +17,7 @@ use console::machine::{Machine, Opening};
 use console::run::pausing::{release, settle};
 use console::run::stepping::Stepping;
 use console::run::table::{CELLS, Head, Measured, foot, head, out_of_bounds};
-use console::run::{Going, Job, Sweep, SweepTurn, may_change, schedule};
+use console::run::{Job, Sweep, SweepTurn, may_change, schedule};
 use console::verdict;
 use diagnosis::{Diagnosis, Health};
 use layouts::ChipId;
@@ -37,11 +40,21 @@ impl Verb for RunArguments {
     }
     const QUESTION: Ask<Self> = Some(|verb, _| {
         // Invalid arguments are reported before a target is opened.
-        verb.sweep().map_err(Failure::Usage)?;
-        let options = verb.clone();
-        Ok(Some(Box::new(move |machine| preview(machine, &options))))
+        if let Some(file) = &verb.from {
+            let order = verb.replay(file)?;
+            return Ok(Some(Box::new(move |machine| replay::preview(machine, &order))));
+        }
+        let sweeps = verb.sweeps().map_err(Failure::Usage)?;
+        Ok(Some(Box::new(move |machine| preview(machine, &sweeps))))
     });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        if let Some(file) = &self.from {
+            let order = self.replay(file)?;
+            return replay::run(target, style, &order, self.record.as_deref());
+        }
+        if self.chips.len() > 1 && !self.schedule {
+            return several::run(target, style, self);
+        }
         if self.schedule {
             return schedule(target, style, &self.sweep().map_err(Failure::Usage)?);
         }
@@ -85,7 +98,7 @@ pub(super) fn run(
         let about = both.map(|(sweep_head, job)| sweep_head.head(&opening.words, job.sweep()));
         let shape = match &about {
             Some(about) => shape::Sweep::new(about, rows),
-            None => shape::Sweep::unknown(options.op.name(), &opening.words),
+            None => shape::Sweep::unknown(options.op_name(), &opening.words),
         };
         match &result {
             Ok(_) => json(shape)?,
@@ -97,7 +110,7 @@ pub(super) fn run(
     } else if style.csv {
         style.print(table(rows))?;
     } else if result.is_ok() {
-        text(&foot(options.op.name(), rows))?;
+        text(&foot(options.op_name(), rows))?;
     }
     // A cleanup that failed on a mesh that looks healthy has said so itself.
     let says = |it: &&Diagnosis| !style.json && Health::of(it) != Health::Healthy;
@@ -150,7 +163,7 @@ fn carry_out(
         text(&title)?;
     }
     stop.takes_time();
-    let line = Line::new(options.op.name());
+    let line = Line::new(options.op_name());
     let words = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
     let recorder = options.record.as_deref();
     let recorder = recorder
@@ -187,20 +200,21 @@ fn schedule(opening: &Opening, style: Style, sweep: &Sweep) -> Result<Outcome, F
     Ok(Outcome::Healthy)
 }
 
-/// The writes of a run.
-pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<Preview, Failure> {
-    let sweep = options.sweep().map_err(Failure::Usage)?;
+/// The writes of runs.
+fn preview(machine: &mut Machine, sweeps: &[Sweep]) -> Result<Preview, Failure> {
     let (target, images) = machine.session().parts();
     may_change(target)?;
     let mut whole = Preview::default();
-    for program in sweep.compile(target, images).map_err(Failure::Usage)? {
-        let spans = writes(&program, target.mesh(), images);
-        let spans = spans
-            .map_err(|error| Failure::of_run(target.name(), target.mesh().layout(), &error))?;
-        for span in spans {
-            let Preview { accesses: visits, gaps } = target.preview_write(span);
-            whole.accesses.extend(visits);
-            whole.gaps.extend(gaps);
+    for sweep in sweeps {
+        for program in sweep.compile(target, images).map_err(Failure::Usage)? {
+            let spans = writes(&program, target.mesh(), images);
+            let spans = spans
+                .map_err(|error| Failure::of_run(target.name(), target.mesh().layout(), &error))?;
+            for span in spans {
+                let Preview { accesses: visits, gaps } = target.preview_write(span);
+                whole.accesses.extend(visits);
+                whole.gaps.extend(gaps);
+            }
         }
     }
     Ok(whole)
@@ -280,7 +294,7 @@ impl Carrying<'_> {
             let turn = self.job.poll(target, images);
             match turn? {
                 SweepTurn::Going(going) => {
-                    self.line.show(&going);
+                    self.line.show(|| going.words());
                     if self.job.takes_pause(&going) {
                         self.pause(machine)?;
                         continue;
@@ -404,16 +418,17 @@ impl Line {
         Self { op, next, terminal }
     }
 
-    fn show(&mut self, going: &Going) {
+    fn show(&mut self, words: impl FnOnce() -> String) {
         if Instant::now() < self.next {
             return;
         }
+        let words = words();
         if !self.terminal {
             self.next = Instant::now() + SAY_PAUSE;
-            say(&format!("{} {}", self.op, going.words()));
+            say(&format!("{} {words}", self.op));
             return;
         }
         self.next = Instant::now() + DRAW_PAUSE;
-        output::wait_for(&format!("{} {}", self.op, going.words()));
+        output::wait_for(&format!("{} {words}", self.op));
     }
 }

@@ -25,12 +25,8 @@ impl FromStr for Addressee {
 
     /// A chip by its number, or a node of the fabric as `M0D3`.
     fn from_str(words: &str) -> Result<Self, String> {
-        let parts = words.strip_prefix(['M', 'm']).and_then(|rest| rest.split_once(['D', 'd']));
-        if let Some((mesh, device)) = parts {
-            let number = |text: &str| {
-                text.parse().map_err(|_| format!("'{words}' is not a node such as M0D3"))
-            };
-            return Ok(Self::Node(FabricNode { mesh: number(mesh)?, device: number(device)? }));
+        if words.starts_with(['M', 'm']) {
+            return words.parse().map(Self::Node);
         }
         match locate::place(words) {
             Ok(NamedPlace::Chip(chip)) => Ok(Self::Chip(chip)),

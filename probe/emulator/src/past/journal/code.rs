@@ -6,7 +6,7 @@
 //! again is the same bytes there, whatever it does with others in between.
 
 use super::{HostAction, JournalEntry};
-use crate::disruption::{Disruption, HartId};
+use crate::disruption::{Disruption, HartId, StreamId};
 use crate::varint::{JournalError, MOST_BYTES, put, take};
 use std::collections::BTreeMap;
 
@@ -145,6 +145,10 @@ fn disruption(what: &Disruption) -> [u64; 4] {
         let place = u64::from(core.x) | u64::from(core.y) << 8 | u64::from(core.hart) << 16;
         [kind, core.chip as u64, place, 0]
     };
+    let stream = |kind, at: &StreamId| {
+        let place = u64::from(at.x) | u64::from(at.y) << 8 | u64::from(at.stream) << 16;
+        [kind, at.chip as u64, place, 0]
+    };
     match *what {
         Disruption::LinkDown { link } => [0, link as u64, 0, 0],
         Disruption::LinkFlap { link, period_cycles } => [1, link as u64, period_cycles, 0],
@@ -156,6 +160,8 @@ fn disruption(what: &Disruption) -> [u64; 4] {
         Disruption::LinkMended { link } => [5, link as u64, 0, 0],
         Disruption::StuckCore(ref hart) => core(6, hart),
         Disruption::CoreReleased(ref hart) => core(7, hart),
+        Disruption::StreamHeld(ref at) => stream(8, at),
+        Disruption::StreamFreed(ref at) => stream(9, at),
     }
 }
 
@@ -288,6 +294,12 @@ impl<'a, S: Source<'a>> Reader<S> {
             y: (second >> 8) as u8,
             hart: (second >> 16) as u8,
         };
+        let stream = || StreamId {
+            chip: link,
+            x: second as u8,
+            y: (second >> 8) as u8,
+            stream: (second >> 16) as u8,
+        };
         Ok(match kind {
             0 => Disruption::LinkDown { link },
             1 => Disruption::LinkFlap { link, period_cycles: second },
@@ -297,6 +309,8 @@ impl<'a, S: Source<'a>> Reader<S> {
             5 => Disruption::LinkMended { link },
             6 => Disruption::StuckCore(core()),
             7 => Disruption::CoreReleased(core()),
+            8 => Disruption::StreamHeld(stream()),
+            9 => Disruption::StreamFreed(stream()),
             _ => return Err(JournalError::WrongEntry),
         })
     }

@@ -2,10 +2,12 @@
 
 use super::RunArguments;
 use crate::amount::{bytes, chips, count, sizes, time};
-use collectives::{FabricOptions, Request, RunSettings, Transport};
+use collectives::{FabricOptions, Op, Request, RunSettings, Transport};
 use console::run::pausing::PauseAt;
 use console::run::{SizeStep, Sweep};
-use machine::fault::Fault;
+use layouts::ChipId;
+use machine::fault::{Fault, FaultError};
+use std::collections::BTreeSet;
 
 /// A larger count than this is an error.
 const MANY: u32 = 1_000_000;
@@ -18,19 +20,64 @@ const FABRIC_BUFFERS: u32 = 4;
 const MOST_DELAY_CYCLES: u32 = 1_000_000_000;
 
 impl RunArguments {
-    /// Returns the sweep that these options ask for.
+    /// Returns the only sweep that these options ask for.
+    ///
+    /// # Errors
+    /// As [`RunArguments::sweeps`], or if there are several, or the packets of a trace.
+    pub(crate) fn sweep(&self) -> Result<Sweep, String> {
+        match (&self.from, <[Sweep; 1]>::try_from(self.sweeps()?)) {
+            (Some(_), _) => Err("--from: a trace is sent by the verb of the command line".into()),
+            (None, Ok([sweep])) => Ok(sweep),
+            (None, Err(_)) => Err("--chips: here a collective runs on one list of chips".into()),
+        }
+    }
+
+    /// Returns a sweep for each list of chips.
     ///
     /// # Errors
     /// The first option that is invalid, in one sentence.
-    pub(crate) fn sweep(&self) -> Result<Sweep, String> {
+    pub(crate) fn sweeps(&self) -> Result<Vec<Sweep>, String> {
+        let sweep = self.of_all_chips()?;
+        let lists = self.chips.iter().map(|list| chips(list)).collect::<Result<Vec<_>, _>>()?;
+        let mut taken = BTreeSet::new();
+        for chip in lists.iter().flatten() {
+            if !taken.insert(*chip) {
+                return Err(format!("--chips: chip {chip} is in two lists"));
+            }
+        }
+        let of = |(number, chips): (usize, &Vec<ChipId>)| {
+            let request = Request { chips: chips.clone(), ..sweep.request.clone() };
+            // A fault is injected by the run on its chip, one of a chip in no list by the first.
+            let is_own = |fault: &&Fault| {
+                let chip = fault.chip();
+                chips.contains(&chip) || (number == 0 && !taken.contains(&chip))
+            };
+            let faults = sweep.settings.faults.iter().filter(is_own).copied().collect();
+            let settings = RunSettings { faults, ..sweep.settings.clone() };
+            Sweep { request, settings, ..sweep.clone() }
+        };
+        let sweeps: Vec<Sweep> = lists.iter().enumerate().map(of).collect();
+        match &sweep.pause_at {
+            Some(_) if sweeps.len() > 1 => {
+                Err("--pause-at: only a run on one list of chips is paused".into())
+            }
+            _ if sweeps.is_empty() => Ok(vec![sweep]),
+            _ => Ok(sweeps),
+        }
+    }
+
+    /// Returns the name of the collective; empty without one.
+    pub(crate) fn op_name(&self) -> &'static str {
+        self.op.map_or("", Op::name)
+    }
+
+    fn of_all_chips(&self) -> Result<Sweep, String> {
+        let op = self.op.ok_or("the collective is missing")?;
         let least = bytes("-b", &self.min_bytes)?;
         let most = self.max_bytes.as_deref().map(|text| bytes("-e", text)).transpose()?;
         let step = step(self)?;
         let sizes = sizes(least, most.unwrap_or(least), step)?;
-        let mut request = Request::new(self.op, least);
-        if let Some(list) = &self.chips {
-            request.chips = chips(list)?;
-        }
+        let mut request = Request::new(op, least);
         request.topology = self.topology;
         request.links = count("--links", &self.links, 1, 16)?;
         request.data_type = self.data_type;
@@ -78,11 +125,7 @@ impl RunArguments {
             let size = Request { bytes, ..request.clone() };
             size.check().map_err(|error| error.to_string())?;
         }
-        let faults = self
-            .fault
-            .iter()
-            .map(|words| words.parse::<Fault>().map_err(|error| error.to_string()))
-            .collect::<Result<Vec<_>, _>>()?;
+        let faults = self.faults()?;
         let settings = RunSettings {
             warmups: count("-w", &self.warmups, 0, MANY)?,
             iterations: count("-n", &self.iterations, 1, MANY)?,
@@ -98,6 +141,11 @@ impl RunArguments {
         };
         let pause_at = self.pause_at.as_deref().map(PauseAt::parse).transpose()?;
         Ok(Sweep { request, sizes, step, settings, pause_at })
+    }
+
+    pub(super) fn faults(&self) -> Result<Vec<Fault>, String> {
+        let parsed = |words: &String| words.parse().map_err(|error: FaultError| error.to_string());
+        self.fault.iter().map(parsed).collect()
     }
 }
 
@@ -127,7 +175,7 @@ fn step(run: &RunArguments) -> Result<SizeStep, String> {
 }
 
 /// The time limit of a kernel, in cycles.
-fn timeout(text: &str) -> Result<u64, String> {
+pub(super) fn timeout(text: &str) -> Result<u64, String> {
     let cycles = time("--timeout", text)?;
     if cycles < LEAST_TIMEOUT_CYCLES {
         let least = LEAST_TIMEOUT_CYCLES / 1_000;
