@@ -27,6 +27,8 @@ pub(super) struct Map<'a> {
     model: &'a Model,
     mesh: &'a MeshState,
     places: Vec<GridCell>,
+    /// The place of each chip, by its id.
+    by_chip: BTreeMap<ChipId, GridCell>,
     /// Columns and rows of chips.
     grid: (u16, u16),
     scale: Scale,
@@ -55,7 +57,8 @@ impl<'a> Map<'a> {
         let rows = |facts: u16| grid.1 * (1 + facts + scale.rows) + (grid.1 - 1) * gutter.1;
         let facts = (0..=scale.facts).rev().find(|facts| rows(*facts) <= room.1).unwrap_or(0);
         let legend = if rows(facts) < room.1 { 2 } else { 1 };
-        Self { model, mesh, places, grid, scale, facts, gutter, legend }
+        let by_chip = places.iter().map(|place| (place.chip, *place)).collect();
+        Self { model, mesh, places, by_chip, grid, scale, facts, gutter, legend }
     }
 
     /// Rows of the whole map with its legend.
@@ -85,7 +88,7 @@ impl<'a> Map<'a> {
     }
 
     fn place(&self, chip: ChipId) -> Option<GridCell> {
-        self.places.iter().copied().find(|p| p.chip == chip)
+        self.by_chip.get(&chip).copied()
     }
 
     /// The ends of a link between adjacent chips, the left or upper end first.
@@ -143,12 +146,14 @@ impl<'a> Map<'a> {
         let [shown, below] = self.areas(area);
         let (left, top) = self.scrolled(shown);
         let far = self.far_links();
+        let beside = self.links_beside();
         let mut canvas = Canvas::new(frame.buffer_mut(), shown, (left, top));
         let mut hidden = 0;
         for place in &self.places {
             if let Some(chip) = self.mesh.chips.iter().find(|c| c.chip.id == place.chip) {
                 let arrows = far.get(&place.chip).map_or(&[][..], Vec::as_slice);
-                hidden += self.draw_chip(&mut canvas, *place, chip, arrows);
+                let links = beside.get(&place.chip).copied().unwrap_or(0);
+                hidden += self.draw_chip(&mut canvas, (*place, chip), arrows, links);
             }
         }
         self.draw_links(&mut canvas);
@@ -157,18 +162,18 @@ impl<'a> Map<'a> {
         legend::draw(self, hidden, scrolls, frame, below);
     }
 
-    /// Draws a chip; returns how many arrows had no room.
+    /// Draws a chip with so many links to the next one; returns how many arrows had no room.
     fn draw_chip(
         &self,
         canvas: &mut Canvas,
-        place: GridCell,
-        chip: &ChipState,
+        (place, chip): (GridCell, &ChipState),
         arrows: &[arrows::Arrow],
+        links: usize,
     ) -> usize {
         let (x, y) = self.corner(place);
         let chosen = place.chip == self.model.chip;
         let focused = chosen && self.model.mesh_pane == MeshPane::Map;
-        let room = self.title_room(place, canvas.width());
+        let room = self.title_room(place, links, canvas.width());
         let beside = self.scale.columns + self.gutter.0;
         let (title, hidden) = chip::title(self.model, chip, arrows, (room, beside), focused);
         let mut at = x;
@@ -188,20 +193,22 @@ impl<'a> Map<'a> {
     }
 
     /// Columns of a chip's title: those of the gutter too, if the links there leave its row free.
-    fn title_room(&self, place: GridCell, width: u16) -> u16 {
-        let next = place.column as u16 + 1 < self.grid.0;
-        let beside = |link: &&LinkState| {
-            let ends = [link.link.a, link.link.b];
-            let here = ends.iter().any(|end| end.chip == place.chip);
-            let edge = here.then(|| self.neighbours(link)).flatten();
-            edge.is_some_and(|it| it.from.chip == place.chip && it.from.row == it.to.row)
-        };
-        if !next {
+    fn title_room(&self, place: GridCell, links: usize, width: u16) -> u16 {
+        if place.column as u16 + 1 >= self.grid.0 {
             return self.scale.columns + width.saturating_sub(self.full().0);
         }
-        let links = self.mesh.links.iter().filter(beside).count();
         let free = self.gutter.0 > 3 && self.rows_beside(links) == self.scale.rows;
         self.scale.columns + if free { self.gutter.0 - 1 } else { 0 }
+    }
+
+    /// The number of links from each chip to the next one of its row.
+    fn links_beside(&self) -> BTreeMap<ChipId, usize> {
+        let mut counts = BTreeMap::new();
+        let edges = self.mesh.links.iter().filter_map(|link| self.neighbours(link));
+        for edge in edges.filter(|edge| edge.from.row == edge.to.row) {
+            *counts.entry(edge.from.chip).or_insert(0) += 1;
+        }
+        counts
     }
 
     /// The links of each chip to chips that are not beside it, as arrows.

@@ -28,18 +28,18 @@ pub(super) fn draw(
     (x, y): (i32, i32),
     canvas: &mut Canvas,
 ) {
-    let id = chip.chip.id;
+    let of = Shown::of(model, chip.chip.id);
     let blocks = model.theme.has_colors() && !model.glyphs.ascii;
     let width = scale.tile_columns();
     for row in 0..scale.rows {
         let [upper, lower] = scale.tiles_down(row);
         for column in 0..scale.columns {
-            let across = scale.tiles_across(column);
-            let parts = [part(model, id, &across, &upper), part(model, id, &across, &lower)];
             // Where a tile has several columns, its text follows the first one.
             if width > 2 && column % width > 0 {
                 continue;
             }
+            let across = scale.tiles_across(column);
+            let parts = [of.part(&across, &upper), of.part(&across, &lower)];
             let at = (x + i32::from(column), y + i32::from(row));
             if blocks {
                 let (c, style) = block(model, parts);
@@ -50,23 +50,40 @@ pub(super) fn draw(
             }
         }
         if width > 2 {
-            texts(model, chip, scale, (x, y), row, canvas);
+            texts(&of, chip, scale, (x, y), row, canvas);
         }
     }
 }
 
-/// The most telling of some tiles.
-fn part(model: &Model, chip: ChipId, across: &Range<u8>, down: &Range<u8>) -> Part {
-    let shades = model.shades.chip(chip);
-    let tiles = down.clone().flat_map(|y| across.clone().map(move |x| NocXy { x, y }));
-    let shade = |xy: NocXy| {
-        let at = usize::from(xy.y) * usize::from(GRID.0) + usize::from(xy.x);
-        shades.get(at).copied().unwrap_or(NONE)
-    };
-    let (shade, xy) = tiles.map(|xy| (shade(xy), xy)).max().unwrap_or((NONE, NocXy { x: 0, y: 0 }));
-    let unlit = model.lights() && !model.is_lit(chip, xy);
-    let dimmed = unlit || model.seen_ago(chip).is_some();
-    Part { shade, dimmed }
+/// What all tiles of a chip are drawn by.
+struct Shown<'a> {
+    model: &'a Model,
+    chip: ChipId,
+    shades: &'a [u8],
+    /// Whether some tiles of the map are lit, and the others dimmed.
+    lights: bool,
+    /// Whether its tiles were looked at long ago.
+    old: bool,
+}
+
+impl<'a> Shown<'a> {
+    fn of(model: &'a Model, chip: ChipId) -> Self {
+        let shades = model.shades.chip(chip);
+        Self { model, chip, shades, lights: model.lights(), old: model.seen_ago(chip).is_some() }
+    }
+
+    /// The most telling of some tiles.
+    fn part(&self, across: &Range<u8>, down: &Range<u8>) -> Part {
+        let tiles = down.clone().flat_map(|y| across.clone().map(move |x| NocXy { x, y }));
+        let shade = |xy: NocXy| {
+            let at = usize::from(xy.y) * usize::from(GRID.0) + usize::from(xy.x);
+            self.shades.get(at).copied().unwrap_or(NONE)
+        };
+        let (shade, xy) =
+            tiles.map(|xy| (shade(xy), xy)).max().unwrap_or((NONE, NocXy { x: 0, y: 0 }));
+        let unlit = self.lights && !self.model.is_lit(self.chip, xy);
+        Part { shade, dimmed: unlit || self.old }
+    }
 }
 
 /// A cell with the colours of its upper and its lower half.
@@ -102,19 +119,19 @@ fn letter(model: &Model, parts: [Part; 2]) -> (char, Style) {
 /// Writes the waypoint of each tile after its colour, and below it, where there is room, what `under`
 /// says.
 fn texts(
-    model: &Model,
+    shown: &Shown<'_>,
     chip: &ChipState,
     scale: Scale,
     (x, y): (i32, i32),
     row: u16,
     canvas: &mut Canvas,
 ) {
-    let [down, _] = scale.tiles_down(row);
+    let (model, [down, _]) = (shown.model, scale.tiles_down(row));
     let is_first = row == 0 || scale.tiles_down(row - 1)[0] != down;
     for tile in chip.tiles.iter().filter(|tile| down.contains(&tile.xy.y)) {
         let width = scale.tile_columns();
         let at = (x + i32::from(u16::from(tile.xy.x) * width) + 1, y + i32::from(row));
-        let part = part(model, chip.chip.id, &(tile.xy.x..tile.xy.x + 1), &down);
+        let part = shown.part(&(tile.xy.x..tile.xy.x + 1), &down);
         let Some(entry) = model.shades.entry(part.shade) else { continue };
         let style = model.theme.tone(entry.tone, part.dimmed);
         if is_first {
