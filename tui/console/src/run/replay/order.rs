@@ -2,7 +2,7 @@
 
 use super::{Replay, ReplayTask};
 use crate::exit::Failure;
-use crate::run::may_change;
+use crate::run::job::may_change;
 use fabric::random::RandomTraffic;
 use fabric::trace::Trace;
 use fabric::{Division, Fabric, FabricPlan, FabricRequest, FabricSettings, running_fabric};
