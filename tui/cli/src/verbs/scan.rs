@@ -25,7 +25,6 @@ use strum::VariantNames;
 /// Write what recordings, link counters, verdicts and logs of many hosts say as Parquet, and ask it with
 /// SQL.
 #[derive(clap::Args, Debug)]
-#[cfg_attr(not(feature = "scan"), expect(dead_code, reason = "refused"))]
 pub(crate) struct ScanArguments {
     /// Folders with such files; to ask, folders that --out wrote.
     #[arg(required = true, value_name = "DIR")]
@@ -76,7 +75,6 @@ impl Verb for ScanArguments {
 
 /// What was written, or the answer to a question.
 #[derive(Default, Serialize, JsonSchema)]
-#[cfg_attr(not(feature = "scan"), expect(dead_code, reason = "refused"))]
 struct Scanned {
     /// The rows and files that were written; null if a question was asked.
     written: Option<Amount>,
@@ -94,7 +92,6 @@ struct Scanned {
 
 /// What was written.
 #[derive(Serialize, JsonSchema)]
-#[cfg_attr(not(feature = "scan"), expect(dead_code, reason = "refused"))]
 struct Amount {
     /// Rows.
     rows: u64,
