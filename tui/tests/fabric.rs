@@ -194,7 +194,7 @@ fn tables_are_loaded_only_once_they_are_proved() {
     let other = tables_with("other", &"SOUTH".into());
     let output = loaded(&other, &["--json"]);
     let proof: Value = serde_json::from_slice(&output.stdout).unwrap();
-    conforms("fabric load", &proof);
+    conforms(&["fabric", "load"], &proof);
     assert_eq!((&proof["proved"], &proof["routes"]), (&true.into(), &56.into()), "{proof}");
     let routers = stderr(&output);
     assert!(routers.contains("loaded: the tables of 5 routers changed"), "{routers}");
@@ -223,7 +223,7 @@ fn a_ring_without_its_dateline_has_a_circle() {
     let proved = |target: &str| {
         let output = on(target, &["fabric", "check", "--json"]);
         let proof: Value = serde_json::from_slice(&output.stdout).unwrap();
-        conforms("fabric check", &proof);
+        conforms(&["fabric", "check"], &proof);
         (output.status.code(), proof["circle"].as_array().unwrap().len())
     };
     assert_eq!(proved(ring), (Some(0), 0));
