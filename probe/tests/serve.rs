@@ -73,7 +73,10 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
     // Chip 1 has no firmware that publishes its coordinates, and no PCIe.
     let mut second: Box<dyn Bar> = Box::new(second);
     let refused = second.disrupt(ChipAddress::Device(1), &stuck).unwrap_err();
-    assert!(refused.to_string().contains("this mesh has no such link or core"), "{refused}");
+    assert!(
+        refused.to_string().contains("this mesh has no such link, core or stream"),
+        "{refused}"
+    );
     assert_eq!(second.disrupt(ChipAddress::Device(0), &absent), Ok(()));
     std::fs::remove_file(path).unwrap();
 }
