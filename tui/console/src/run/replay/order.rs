@@ -14,7 +14,6 @@ use machine::fabric::FabricTopology;
 use machine::fault::Fault;
 use machine::target::Target;
 use std::collections::VecDeque;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What is to be sent again.
@@ -41,12 +40,9 @@ pub struct ReplayOrder {
 /// # Errors
 /// `Usage` with the file and the line that is none of a trace.
 pub fn read_trace_file(path: &Path) -> Result<Trace, Failure> {
-    let failed = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-    let mut file =
-        files::open(path, Kind::TRACE).map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
-    Trace::parse(&text).map_err(failed)
+    let text = files::read_text(path, Kind::TRACE);
+    let text = text.map_err(|error| Failure::Usage(error.to_string()))?;
+    Trace::parse(&text).map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
 impl Replay {
