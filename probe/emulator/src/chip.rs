@@ -155,6 +155,20 @@ impl Chip {
         }
     }
 
+    /// Stops all cores for good, and no longer answers over PCIe.
+    pub(crate) fn die(&mut self, now: u64) {
+        self.dead = true;
+        for unit in 0..self.units.len() {
+            if let Unit::Core(tile) = &mut self.units[unit] {
+                tile.run(now, u64::MAX / 2);
+                for hart in 0..tile.group.len() {
+                    tile.group.order(HartOrder::Pause { hart });
+                }
+                self.refresh(unit);
+            }
+        }
+    }
+
     /// Lets the counters of a stream read as 0 from now on, or as what they have counted.
     pub(crate) fn hold_stream(&mut self, at: Xy, (stream, held): (u8, bool), now: u64) {
         let (unit, _) = self.place(at);

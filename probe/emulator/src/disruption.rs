@@ -65,6 +65,12 @@ pub enum Disruption {
     StreamHeld(StreamId),
     /// The counters of a held stream read as what they have counted.
     StreamFreed(StreamId),
+    /// The chip is dead until it is reset: its cores execute nothing, its links are down, and its BARs
+    /// answer all ones.
+    ChipDead {
+        /// Chip index.
+        chip: usize,
+    },
 }
 
 /// A stream of the mesh.
@@ -122,6 +128,8 @@ pub(crate) enum Affected {
     Released(HartId),
     Held(StreamId),
     Freed(StreamId),
+    /// This chip.
+    Dead(usize),
 }
 
 /// A disruption that has begun.
@@ -154,7 +162,8 @@ impl Disruption {
             | Self::LinkMended { .. }
             | Self::CoreReleased(_)
             | Self::StreamHeld(_)
-            | Self::StreamFreed(_) => None,
+            | Self::StreamFreed(_)
+            | Self::ChipDead { .. } => None,
         }
     }
 }
@@ -223,6 +232,7 @@ impl Disruptor {
             }
             Disruption::StuckCore(core) => Affected::Stuck(core),
             Disruption::StreamHeld(stream) => Affected::Held(stream),
+            Disruption::ChipDead { chip } => Affected::Dead(chip),
             Disruption::LinkDown { link }
             | Disruption::LinkFlap { link, .. }
             | Disruption::LinkSlow { link, .. }
@@ -255,15 +265,21 @@ impl Disruptor {
         (!goes_on).then_some(effect)
     }
 
-    /// Ends the disruptions of a chip's cores and streams after a reset.
+    /// Ends the disruptions of a chip, its cores and streams after a reset.
     pub(crate) fn chip_reset(&mut self, chip: usize) {
         let of_chip = |disruption| match disruption {
             Disruption::StuckCore(core) => core.chip == chip,
             Disruption::StreamHeld(stream) => stream.chip == chip,
+            Disruption::ChipDead { chip: dead } => dead == chip,
             _ => false,
         };
         self.active.retain(|active| !of_chip(active.disruption));
         self.forget_ended();
+    }
+
+    /// Whether a chip is dead.
+    pub(crate) fn is_dead(&self, chip: usize) -> bool {
+        self.active.iter().any(|active| active.disruption == Disruption::ChipDead { chip })
     }
 
     /// Returns the combined effect of a link's active disruptions.

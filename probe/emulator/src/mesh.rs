@@ -270,7 +270,8 @@ impl Mesh {
     }
 
     /// Plans a disruption from `from_cycle` on, or from the present cycle if that is past, until
-    /// `until_cycle` if given. Returns false, without effect, if there is no such link, core or stream.
+    /// `until_cycle` if given. Returns false, without effect, if there is no such link, core, stream or
+    /// chip.
     pub fn disrupt(
         &mut self,
         disruption: Disruption,
@@ -288,6 +289,7 @@ impl Mesh {
             Disruption::StreamHeld(stream) | Disruption::StreamFreed(stream) => {
                 self.has_stream(stream)
             }
+            Disruption::ChipDead { chip } => chip < self.chips.len(),
         };
         if known {
             self.note(|| HostAction::Disrupt { what: disruption, from_cycle, until_cycle });
@@ -334,7 +336,20 @@ impl Mesh {
             Some(Affected::Freed(StreamId { chip, x, y, stream })) => {
                 self.chips[chip].hold_stream((x, y), (stream, false), now);
             }
+            Some(Affected::Dead(chip)) => {
+                self.chips[chip].die(now);
+                self.apply_links_of(chip);
+            }
             None => {}
+        }
+    }
+
+    fn apply_links_of(&mut self, chip: usize) {
+        for link in 0..self.config.links.len() {
+            let config = self.config.links[link];
+            if config.a.0 == chip || config.b.0 == chip {
+                let _ = self.apply_link(link);
+            }
         }
     }
 
@@ -342,9 +357,10 @@ impl Mesh {
         let Some(config) = self.config.links.get(link) else { return Ok(()) };
         let (a, b, now) = (config.a, config.b, self.now);
         let impairment = self.disruptor.impairment(link);
+        let is_dead = [a, b].into_iter().any(|(chip, _)| self.disruptor.is_dead(chip));
         let (bytes, cycles) = config.bytes_per_cycle;
         let mut end = LinkEnd {
-            up: self.links_up[link] && !impairment.down,
+            up: self.links_up[link] && !impairment.down && !is_dead,
             latency: config.latency_cycles,
             rate: (bytes, cycles.saturating_mul(impairment.factor)),
             per_terabit: impairment.per_terabit,
@@ -381,12 +397,7 @@ impl Mesh {
             }
             self.chips[chip].return_watches(watches, self.now);
             self.disruptor.chip_reset(chip);
-            for link in 0..self.config.links.len() {
-                let config = self.config.links[link];
-                if config.a.0 == chip || config.b.0 == chip {
-                    let _ = self.apply_link(link);
-                }
-            }
+            self.apply_links_of(chip);
         }
     }
 

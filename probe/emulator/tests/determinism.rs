@@ -142,6 +142,7 @@ pub(crate) fn disrupted(mut mesh: Mesh) -> Mesh {
         (Disruption::StuckCore(core(9, 0, 0)), 11_111, Some(13_000)),
         (Disruption::StuckCore(core(1, 1, 0)), 12_000, None),
         (Disruption::StreamHeld(stream), 5_003, Some(14_001)),
+        (Disruption::ChipDead { chip: 1 }, 22_003, None),
     ] {
         assert!(mesh.disrupt(disruption, from, until));
     }

@@ -8,7 +8,7 @@ fn action(random: &mut fastrand::Rng, kind: u32) -> HostAction {
     let (device, link) = (random.usize(0..4), random.usize(0..64));
     let core = HartId { chip: 3, x: random.u8(0..10), y: random.u8(0..12), hart: 4 };
     let stream = StreamId { chip: 3, x: random.u8(0..10), y: random.u8(0..12), stream: 31 };
-    let what = match random.u32(0..10) {
+    let what = match random.u32(0..11) {
         0 => Disruption::LinkDown { link },
         1 => Disruption::LinkFlap { link, period_cycles: random.u64(..) },
         2 => Disruption::LinkSlow { link, factor: random.u32(..) },
@@ -18,7 +18,8 @@ fn action(random: &mut fastrand::Rng, kind: u32) -> HostAction {
         6 => Disruption::StuckCore(core),
         7 => Disruption::CoreReleased(core),
         8 => Disruption::StreamHeld(stream),
-        _ => Disruption::StreamFreed(stream),
+        9 => Disruption::StreamFreed(stream),
+        _ => Disruption::ChipDead { chip: stream.chip },
     };
     let offset = random.u64(0..512 << 20);
     match kind % 8 {

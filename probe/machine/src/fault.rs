@@ -13,7 +13,7 @@ pub const EMULATED: ChipKind = ChipKind::Wormhole;
 /// Something that goes wrong at a place of the mesh, from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The link, core or stream, and its fault.
+    /// The link, core, stream or chip, and its fault.
     pub kind: FaultKind,
     /// When it begins, in cycles. As parsed, it counts from the first go message of a run. In a
     /// scene it is the emulated time since power on, and 0 means at the hand-over. For
@@ -24,7 +24,7 @@ pub struct Fault {
     pub until_cycles: Option<u64>,
 }
 
-/// A link, core or stream, and its fault.
+/// A link, core, stream or chip, and its fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// A fault of the link that ends at this Ethernet tile.
@@ -33,6 +33,9 @@ pub enum FaultKind {
     Core(CoreId, CoreFault),
     /// A fault of the stream with this number of a tile.
     Stream(Place, u8, StreamFault),
+    /// The chip is dead until it is reset: its cores execute nothing, its links are down, and it does
+    /// not answer over PCIe.
+    Dead(ChipId),
 }
 
 /// A fault of a link.
@@ -138,12 +141,13 @@ impl Fault {
         Ok(Self { from_cycles, ..self })
     }
 
-    /// Returns the chip of the link, core or stream.
+    /// Returns the chip of the link, core or stream, or the dead one.
     pub fn chip(&self) -> ChipId {
         match self.kind {
             FaultKind::Link(end, _) => end.chip,
             FaultKind::Core(core, _) => core.chip,
             FaultKind::Stream(place, ..) => place.chip,
+            FaultKind::Dead(chip) => chip,
         }
     }
 

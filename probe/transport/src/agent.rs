@@ -267,6 +267,7 @@ impl Target for AgentTarget {
             FaultKind::Link(end, _) => end.chip = own,
             FaultKind::Core(core, _) => core.chip = own,
             FaultKind::Stream(place, ..) => place.chip = own,
+            FaultKind::Dead(chip) => *chip = own,
         }
         self.done(host, &Request::Disrupt(fault.to_string()))
     }

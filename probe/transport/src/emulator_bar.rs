@@ -252,6 +252,7 @@ fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disrupt
                 StreamFault::Released => Disruption::StreamFreed(stream),
             }
         }
+        FaultKind::Dead(_) => Disruption::ChipDead { chip },
     })
 }
 

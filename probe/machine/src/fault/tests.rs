@@ -24,6 +24,7 @@ fn faults_parse_and_print_alike() {
         "stream:0.e8:15:held@1us..2us",
         "stream:2.1-1:63:held",
         "stream:0.e8:15:released@7us",
+        "chip:5:dead@10us",
     ] {
         assert_eq!(words.parse::<Fault>().unwrap().to_string(), words);
     }
@@ -44,7 +45,7 @@ fn each_mistake_has_its_sentence() {
     for (words, expected) in [
         ("", "expected link:<chip>.<channel>:<what>"),
         ("link:0.8", "the fault of 0.8 is missing"),
-        ("wire:0.8:down", "`wire` is neither link nor core nor stream"),
+        ("wire:0.8:down", "`wire` is no link, core, stream or chip"),
         ("link:8:down", "`8` is not of the form"),
         ("link:0.16:down", "`16` is not an Ethernet channel from 0 to 15"),
         ("link:0.8:broken", "`broken` is not a fault of a link"),
@@ -68,6 +69,9 @@ fn each_mistake_has_its_sentence() {
         ("stream:0.e8:32:held", "`32` is not a stream of tile 9-6 from 0 to 31"),
         ("stream:0.0-0:1:held", "has no stream"),
         ("stream:0.e8:1:full", "`full` is not a fault of a stream: held, released"),
+        ("chip:5:stuck", "`stuck` is not a fault of a chip: dead"),
+        ("chip:x:dead", "`x` is not the number of a chip"),
+        ("chip:5:dead@1us..2us", "`dead` takes no end time"),
         ("link:0.8:down@5\u{3bc}s", "is not a time"),
     ] {
         let error = words.parse::<Fault>().unwrap_err().to_string();

@@ -1,5 +1,5 @@
 //! Parses and prints faults: `link:<chip>.<channel>:<what>`,
-//! `core:<chip>.<tile>[:<core>]:stuck` and `stream:<chip>.<tile>:<number>:held`, with `@<from>[..<until>]`.
+//! `core:<chip>.<tile>[:<core>]:stuck`, `stream:<chip>.<tile>:<number>:held` and `chip:<chip>:dead`, with `@<from>[..<until>]`.
 
 use super::{CoreFault, EMULATED, Fault, FaultError, FaultKind, LinkFault, StreamFault};
 use crate::place::Place;
@@ -45,7 +45,7 @@ fn parse(words: &str) -> Parsed<Fault> {
     let (from_cycles, until_cycles) = when.map_or(Ok((0, None)), span)?;
     let Some((kind, rest)) = what.split_once(':') else {
         return Err(
-            "expected link:<chip>.<channel>:<what>, core:<chip>.<tile>:stuck or stream:<chip>.<tile>:<number>:held"
+            "expected link:<chip>.<channel>:<what>, core:<chip>.<tile>:stuck, stream:<chip>.<tile>:<number>:held or chip:<chip>:dead"
                 .into(),
         );
     };
@@ -59,13 +59,15 @@ fn parse(words: &str) -> Parsed<Fault> {
             let (place, number) = stream(place)?;
             FaultKind::Stream(place, number, stream_fault(fault)?)
         }
-        _ => return Err(format!("`{kind}` is neither link nor core nor stream")),
+        "chip" => FaultKind::Dead(dead(place, fault)?),
+        _ => return Err(format!("`{kind}` is no link, core, stream or chip")),
     };
     let ends = matches!(
         what,
         FaultKind::Link(_, LinkFault::Up)
             | FaultKind::Core(_, CoreFault::Released)
             | FaultKind::Stream(_, _, StreamFault::Released)
+            | FaultKind::Dead(_)
     );
     if ends && until_cycles.is_some() {
         return Err(format!("`{fault}` takes no end time"));
@@ -152,6 +154,14 @@ fn stream(words: &str) -> Parsed<(Place, u8)> {
     let stream = number.parse().ok().filter(|stream| *stream < most);
     let wrong = || format!("`{number}` is not a stream of tile {tile} from 0 to {}", most - 1);
     Ok((Place { chip, tile }, stream.ok_or_else(wrong)?))
+}
+
+/// Parses the chip that is dead.
+fn dead(chip: &str, fault: &str) -> Parsed<ChipId> {
+    if fault != "dead" {
+        return Err(format!("`{fault}` is not a fault of a chip: dead"));
+    }
+    chip.parse().map(ChipId).map_err(|_| format!("`{chip}` is not the number of a chip"))
 }
 
 /// Parses a tile, such as `e8` or `1-1`.
@@ -278,6 +288,7 @@ impl fmt::Display for FaultKind {
                 let what = if *fault == StreamFault::Held { "held" } else { "released" };
                 write!(f, "stream:{chip}.{}:{number}:{what}", tile_name(*tile))
             }
+            Self::Dead(chip) => write!(f, "chip:{chip}:dead"),
         }
     }
 }

@@ -162,6 +162,7 @@ fn disruption(what: &Disruption) -> [u64; 4] {
         Disruption::CoreReleased(ref hart) => core(7, hart),
         Disruption::StreamHeld(ref at) => stream(8, at),
         Disruption::StreamFreed(ref at) => stream(9, at),
+        Disruption::ChipDead { chip } => [10, chip as u64, 0, 0],
     }
 }
 
@@ -311,6 +312,7 @@ impl<'a, S: Source<'a>> Reader<S> {
             7 => Disruption::CoreReleased(core()),
             8 => Disruption::StreamHeld(stream()),
             9 => Disruption::StreamFreed(stream()),
+            10 => Disruption::ChipDead { chip: link },
             _ => return Err(JournalError::WrongEntry),
         })
     }
