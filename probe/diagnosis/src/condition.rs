@@ -140,6 +140,12 @@ conditions! {
         refuted by: "the count is of an earlier run and does not grow",
         next: "follow the tables: `meshscope fabric path`, and the entries: `meshscope fabric status`";
 
+    PacketsDropped = "packets-dropped", explains 3:
+        "Routers have dropped packets: their time ran out, they had lived for too many hops, or no way was left for them. Kernels that wait for them do not end.",
+        evidence: "the entries in the status queues of the routers, which name source and destination of each packet, and their counts",
+        refuted by: "the entries are of an earlier run: drain the queues, and see whether new ones come",
+        next: "read all entries: `meshscope fabric status`, and drain them: `meshscope fabric drain`";
+
     IncrementNeverSent = "increment-never-sent", explains 2:
         "Somebody waits for an increment, a message or pages of a core whose kernel has ended, was never launched, or itself waits for a semaphore.",
         evidence: "the wait of the core that lacks it; launch and go message of the core that should send; of a plain kernel the counters of its tile's circular buffers",

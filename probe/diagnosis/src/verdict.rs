@@ -3,6 +3,7 @@
 mod astray;
 mod causes;
 mod credits;
+mod dropped;
 mod ends;
 mod faults;
 mod firmware;
@@ -179,6 +180,12 @@ impl Diagnosis {
         Some(self.cycles.saturating_sub(since))
     }
 
+    /// Returns the chips that do not answer.
+    pub fn gone_chips(&self) -> BTreeSet<ChipId> {
+        let gone = self.findings.iter().filter(|it| it.condition == Condition::ChipGone);
+        gone.flat_map(|it| it.place.chips()).collect()
+    }
+
     /// Names other next steps than to sample program counters, for a target where that cannot be done.
     pub fn forgo_samples(&mut self) {
         for it in self.findings.iter_mut().filter(|it| it.next.contains(" --sample ")) {
@@ -318,6 +325,7 @@ impl<'a> Case<'a> {
             findings.extend(self.leftovers());
             findings.extend(self.loaded());
             findings.extend(self.abandoned());
+            findings.extend(self.dropped());
             findings.extend(self.misrouted());
             findings.extend(self.wrong_hops());
             findings.extend(self.misread());

@@ -22,6 +22,7 @@ mod published;
 mod router;
 mod standing;
 mod static_info;
+mod status;
 mod tables;
 mod tt_metal;
 
@@ -42,6 +43,7 @@ pub use mux::{MuxChannelFacts, MuxChannelLocations, MuxFacts, MuxLayout};
 pub use router::{RouterCounts, RouterFacts, RouterLayout};
 pub use standing::{Disagreement, disagreements};
 pub use static_info::StaticInfo;
+pub use status::{STATUS_MAGIC, StatusHead, StatusLayout, StatusWords};
 pub use tables::TablesLayout;
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod router;
 mod site;
 mod sources;
 mod stage_words;
+mod status;
 mod tables;
 mod waits;
 
@@ -30,6 +31,7 @@ use mux::Mux;
 use router::Router;
 use site::Site;
 use sources::Sources;
+use status::StatusQueue;
 use std::collections::BTreeSet;
 use tables::Tables;
 
@@ -153,7 +155,9 @@ fn read_router<'a>(
     }
     let info = layout.static_info.iter();
     fabric.findings.extend(info.flat_map(|info| sources::telemetry(&router, info)));
-    let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
+    fabric.leads.spans.extend(router.status().iter().flat_map(StatusQueue::spans));
+    let tables =
+        layout.tables.iter().filter(|_| router.routes()).map(|layout| Tables { site, layout, at });
     fabric.leads.spans.extend(site.leads(layout.locations()));
     fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
     fabric.tables.extend(tables.filter_map(|tables| tables.state()));

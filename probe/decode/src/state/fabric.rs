@@ -19,6 +19,7 @@ pub use waits::{Party, Wait, WaitReason, Waits};
 use super::{Activity, known, running};
 use images::fabric::{
     EdgeFacts, FactValue, PacketFacts, ReceiverFacts, RouterCounts, RouterFacts, SenderFacts,
+    StatusWords,
 };
 use images::{Reading, UNKNOWN_ROUTER};
 use layouts::{EthId, NocXy};
@@ -79,6 +80,10 @@ pub struct RouterState {
     pub receivers: Vec<ReceiverState>,
     /// Its credits for the other routers of its plane on this chip.
     pub downstream: Vec<DownstreamState>,
+    /// The newest entries of its status queue that were not drained, the oldest first; empty if it has
+    /// none, or if they were not read.
+    #[serde(skip)]
+    pub status_entries: Vec<StatusWords>,
 }
 
 impl RouterState {

@@ -74,6 +74,7 @@ impl Case<'_> {
         };
         let mut finding = Finding::fault(condition, place, format!("{place}: {words}"));
         finding.evidence = ends.iter().flat_map(|end| self.of_end(*end)).collect();
+        finding.evidence.extend(ends.iter().filter_map(|end| self.reported_down(*end)));
         let waiting = ends.map(|at| self.waits.dependants(Party::Link(at)));
         finding.waiting = waiting.into_iter().max()?;
         Some(finding)
@@ -126,7 +127,14 @@ impl Case<'_> {
     fn gone(&self, chip: &ChipState) -> Option<Finding> {
         let id = chip.chip.id;
         let words = format!("chip {id} does not answer: {}", self.lost(id)?);
-        Some(Finding::fault(Condition::ChipGone, Place::Chip(id), words))
+        let mut finding = Finding::fault(Condition::ChipGone, Place::Chip(id), words);
+        let routers = &self.last.state.fabric.routers;
+        // Only a fabric of our own firmware is built again.
+        if routers.iter().any(|it| it.facts.refusal.known().is_some()) {
+            finding.next =
+                format!("take it out of the fabric: `meshscope fabric rebuild --without {id}`");
+        }
+        Some(finding)
     }
 
     /// Returns why nothing of a chip was read, if so.
@@ -192,7 +200,7 @@ impl Case<'_> {
     }
 
     /// What waits for a link of a lost chip waits for that chip, if all its links are down: they went
-    /// with it.
+    /// with it. So does what stands and waits for nothing that is known.
     pub(super) fn with_links_of_lost_chips(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_gone = |it: &Finding| it.condition == Condition::ChipGone;
         let (mut gone, mut others): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_gone);
@@ -209,6 +217,14 @@ impl Case<'_> {
                 lost.take_over(&mut went);
                 others = went.into_iter().chain(rest).collect();
             }
+        }
+        if let Some(lost) = gone.first_mut() {
+            let stands = |it: &Finding| {
+                it.condition == Condition::CoreStuck && it.confidence == Confidence::Likely
+            };
+            let (mut stuck, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(stands);
+            lost.take_over(&mut stuck);
+            others = stuck.into_iter().chain(rest).collect();
         }
         gone.extend(others);
         gone

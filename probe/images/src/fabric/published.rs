@@ -76,6 +76,7 @@ impl RouterLayout {
                 |route| route.index() as u64,
                 (NO_DIRECTION, NO_ENTRY),
             ),
+            status: None,
             static_info: info,
         }
     }

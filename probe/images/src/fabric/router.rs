@@ -8,6 +8,7 @@ use super::fact_table::facts;
 use super::header::Header;
 use super::location::{Formula, Location, Locations as _, Word};
 use super::static_info::StaticInfo;
+use super::status::StatusLayout;
 use super::tables::TablesLayout;
 use layouts::{ChipLayout, NocXy};
 use machine::fabric::{Direction, FabricNode};
@@ -139,6 +140,8 @@ pub struct RouterLayout {
     pub header: Option<Header>,
     /// Its routing tables.
     pub tables: Option<TablesLayout>,
+    /// Its status queue.
+    pub status: Option<StatusLayout>,
     /// What the host writes of it for telemetry.
     pub static_info: Option<StaticInfo>,
 }
@@ -160,13 +163,15 @@ impl RouterLayout {
             downstream: names.downstream(&state),
             header: names.header(),
             tables: names.tables(),
+            status: StatusLayout::find(names, &state),
             static_info: None,
         })
     }
 
     /// Returns every word that decoding needs and whose address is known.
     pub fn words(&self) -> impl Iterator<Item = Word> {
-        self.locations().flat_map(Location::words)
+        let status = self.status.iter().flat_map(|status| [status.tile, status.address]);
+        self.locations().flat_map(Location::words).chain(status)
     }
 
     /// Returns every location.

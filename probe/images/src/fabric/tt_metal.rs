@@ -76,6 +76,7 @@ impl Names<'_> {
             downstream: self.tt_metal_edges(arguments.as_ref()),
             header: self.tt_metal_header(),
             tables: self.tt_metal_tables(),
+            status: None,
             static_info: StaticInfo::find(|member| {
                 let path = format!("FabricTelemetry.static_info.{member}");
                 self.member(&path, Some(self.telemetry_address()))

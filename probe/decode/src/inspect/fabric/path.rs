@@ -5,7 +5,7 @@ use super::router::Router;
 use crate::state::{FabricHop, FabricRoute, MeshState, RouteEnd, RouterState};
 use images::Reading;
 use layouts::{ChipId, EthId};
-use machine::fabric::{Direction, Entry, FabricNode};
+use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};
 use machine::target::Mesh;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,10 @@ use std::collections::BTreeMap;
 pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<FabricRoute> {
     let map = Map(state);
     let own = state.fabric.routers.iter().filter(|router| router.at.chip == from);
-    let Some(first) = own.clone().next() else { return Vec::new() };
+    let has_tables = |router: &&RouterState| map.tables(router.at).is_some();
+    let Some(first) = own.clone().find(has_tables).or(own.clone().next()) else {
+        return Vec::new();
+    };
     let end = |end| vec![FabricRoute { hops: Vec::new(), end }];
     match map.next(first.at, to) {
         None => end(RouteEnd::Unread(first.at)),
@@ -34,7 +37,7 @@ pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<Fab
 /// chip's channels; further routers are spare.
 pub(super) fn planes(mesh: &Mesh, routers: &[Router<'_>]) -> BTreeMap<EthId, usize> {
     let mut edges: BTreeMap<(ChipId, Direction), Vec<(EthId, EthId)>> = BTreeMap::new();
-    for router in routers {
+    for router in routers.iter().filter(|router| router.routes()) {
         if let Some(direction) = router.facts.direction.known() {
             let lower = peer(mesh, router.at).map_or(router.at, |to| to.min(router.at));
             edges.entry((router.at.chip, *direction)).or_default().push((lower, router.at));
@@ -51,9 +54,13 @@ pub(super) fn planes(mesh: &Mesh, routers: &[Router<'_>]) -> BTreeMap<EthId, usi
 struct Map<'a>(&'a MeshState);
 
 impl<'a> Map<'a> {
+    fn tables(&self, at: EthId) -> Option<&'a RoutingTables> {
+        Some(&self.0.fabric.tables.iter().find(|tables| tables.at == at)?.tables)
+    }
+
     /// Returns the entry of a router's tables.
     fn next(&self, at: EthId, to: FabricNode) -> Option<Entry> {
-        let tables = &self.0.fabric.tables.iter().find(|tables| tables.at == at)?.tables;
+        let tables = self.tables(at)?;
         let entry = if tables.node.mesh == to.mesh {
             tables.intra_mesh.get(usize::from(to.device))
         } else {

@@ -2,8 +2,9 @@
 
 use super::bounds::most_in_flight;
 use super::site::{Site, Slots};
+use super::status::StatusQueue;
 use crate::state::{
-    CoreState, DownstreamState, HeadState, ReceiverState, RouterState, SenderState,
+    Activity, CoreState, DownstreamState, HeadState, ReceiverState, RouterState, SenderState,
 };
 use images::Reading;
 use images::fabric::{Edge, Locations as _, Reader, Receiver, RouterFacts, RouterLayout, Sender};
@@ -40,6 +41,17 @@ impl<'a> Router<'a> {
         Some(Self { receivers, ..router })
     }
 
+    /// Whether it routes packets, as far as is known: one that has ended leaves its tables in L1.
+    pub(super) fn routes(&self) -> bool {
+        self.core.activity.known().is_none_or(|activity| *activity == Activity::Running)
+    }
+
+    /// Returns its status queue, if it has written to it.
+    pub(super) fn status(&self) -> Option<StatusQueue<'a>> {
+        let counts = self.layout.counts.read(&self.site);
+        StatusQueue::of(self.site, self.layout.status.as_ref()?, &counts)
+    }
+
     /// Returns its sender channels, by those that it says of them and by its peer.
     pub(super) fn senders(&self, peer: Option<&Self>) -> Vec<SenderState> {
         let peer = peer.map_or(&[][..], |peer| &peer.receivers);
@@ -63,6 +75,7 @@ impl<'a> Router<'a> {
             counts: self.layout.counts.read(&self.site),
             senders,
             downstream: downstream.filter_map(|edge| self.downstream(edge)).collect(),
+            status_entries: self.status().map_or_else(Vec::new, |queue| queue.entries()),
             receivers: self.receivers,
             facts: self.facts,
         }

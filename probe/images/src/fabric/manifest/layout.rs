@@ -65,6 +65,7 @@ impl FabricManifest {
             downstream: of.edges(),
             header: of.header(),
             tables: of.tables(),
+            status: None,
             static_info: of.static_info(),
         }
     }

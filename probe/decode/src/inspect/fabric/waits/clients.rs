@@ -289,6 +289,7 @@ mod tests {
             counts: RouterCounts::default(),
             senders: vec![sender],
             receivers: Vec::new(),
+            status_entries: Vec::new(),
             downstream: Vec::new(),
         };
         let fabric = FabricState {
