@@ -12,7 +12,7 @@ use access::bar_target::BarTarget;
 use fabric::status_queue::{read_status, status_queues};
 use fabric::{
     Division, Fabric, FabricOutcome, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
-    FabricStage, Termination, running_fabric,
+    FabricStage, Rebuild, Termination, running_fabric,
 };
 use images::ImageMap;
 use launch::outcome::{Cause, Waypoint};
@@ -243,6 +243,29 @@ fn two_meshes_come_up_together() {
     let up = fabric.finish(&mut target, &mut images, STEP);
     assert_eq!(up, Ok(FabricOutcome::Up));
     assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan)));
+}
+
+#[test]
+fn a_dead_chip_is_taken_out_of_a_fabric() {
+    let (mut target, mut images) = idle("t3000", &[]);
+    let old = plan(&target, FabricTopology::Torus);
+    let mut fabric = Fabric::new(old.clone(), FabricSettings::default());
+    assert_eq!(fabric.finish(&mut target, &mut images, STEP), Ok(FabricOutcome::Up));
+    let now = target.now().unwrap();
+    let dead = "chip:5:dead".parse::<machine::fault::Fault>().unwrap();
+    target.disrupt(&dead.counted_from(now)).unwrap();
+    let found = running_fabric(&mut target, &images).unwrap().unwrap();
+    assert_eq!(found.missing(), [old.node(ChipId(5)).unwrap()]);
+    assert_eq!((&found.meshes, found.topology), (&old.meshes, old.topology));
+    let refused = found.check_whole().unwrap_err();
+    assert!(refused.contains("`meshscope fabric rebuild --without 5`"), "{refused}");
+    let out = found.chips_of(&["5".parse().unwrap()]).unwrap();
+    let left = found.without(target.mesh(), &out).unwrap();
+    let mut rebuild = Rebuild::new(found, left.clone());
+    while !matches!(rebuild.poll(&mut target, &mut images), Ok(FabricProgress::Finished(_))) {
+        target.pass(STEP).unwrap();
+    }
+    assert_eq!(running_fabric(&mut target, &images), Ok(Some(left)));
 }
 
 #[test]

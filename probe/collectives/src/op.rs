@@ -102,7 +102,7 @@ impl Bidirectional {
 
 impl Op {
     /// Whether its `size` is that of as many blocks as there are ranks.
-    pub(super) fn cuts(self) -> bool {
+    pub fn cuts(self) -> bool {
         match self {
             Self::AllGather
             | Self::ReduceScatter

@@ -5,6 +5,9 @@
 
 mod begin;
 mod ending;
+mod rebuild;
+
+pub use rebuild::Rebuild;
 
 use super::follow::Follow;
 use super::progress::{FabricOutcome, FabricProgress, FabricStage, Termination};

@@ -17,21 +17,32 @@ use std::collections::BTreeMap;
 /// Finds the fabric whose routers run on a mesh, if one does. Nothing is written.
 ///
 /// # Errors
-/// When a tile cannot be read, an image lacks a member, or the running routers are not one complete
-/// fabric.
+/// When no tile can be read, an image lacks a member, or the running routers are not one fabric. Of
+/// chips that do not answer the routers are left out ([`FabricPlan::missing`]).
 pub fn running_fabric(
     target: &mut dyn Target,
     images: &ImageMap,
 ) -> Result<Option<FabricPlan>, ControlError> {
     let ends = target.mesh().links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
-    let ends: BTreeMap<EthId, EthId> = ends.collect();
+    let mut ends: BTreeMap<EthId, EthId> = ends.collect();
     for topology in FabricTopology::ALL {
         if images.named(router_image(topology)).is_none() {
             continue;
         }
-        let places = ends.keys().map(|&eth| target.mesh().place(eth)).collect::<Result<_, _>>()?;
-        let firmware = Firmware::BUILT_IN.application;
-        let found = running(target, images, firmware, router_image(topology), places)?;
+        let found = loop {
+            let places = ends.keys().map(|&eth| target.mesh().place(eth));
+            let places = places.collect::<Result<_, _>>()?;
+            let firmware = Firmware::BUILT_IN.application;
+            match running(target, images, firmware, router_image(topology), places) {
+                Err(ControlError::Access { addr, reason }) => {
+                    ends.retain(|eth, _| eth.chip != addr.chip);
+                    if ends.is_empty() {
+                        return Err(ControlError::Access { addr, reason });
+                    }
+                }
+                found => break found?,
+            }
+        };
         if found.is_empty() {
             continue;
         }
@@ -151,6 +162,10 @@ fn complete_plan(
             && row * columns + column == usize::from(device)
             && usize::from(device) < rows * columns;
         let chip = *chips.entry(device).or_insert(router.eth.chip);
+        if !router.inter_mesh {
+            // Its own routers cannot be read if it is dead.
+            chips.entry(router.neighbor.device).or_insert(router.peer.chip);
+        }
         if !place || chip != router.eth.chip {
             return broken(format!(
                 "the tables of {} differ from those of the other routers",

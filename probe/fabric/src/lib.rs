@@ -61,12 +61,13 @@ mod traffic_launch;
 mod traffic_lists;
 pub mod traffic_outcome;
 pub mod traffic_senders;
+mod without;
 mod words;
 
 pub use tables::{check_tables, pack_tables, routing_tables};
 pub use words::router_image;
 
-pub use bring_up::Fabric;
+pub use bring_up::{Fabric, Rebuild};
 pub use builder::{connection, fits, header_bytes, router_launch};
 pub use counters::router_counters;
 pub use error::FabricError;
@@ -78,6 +79,7 @@ pub use progress::{FabricOutcome, FabricProgress, FabricStage, Termination};
 pub use release::Release;
 pub use request::{Division, FabricRequest};
 pub use settings::FabricSettings;
+pub use without::TakenOut;
 
 #[cfg(test)]
 mod tests;

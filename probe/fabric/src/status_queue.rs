@@ -9,6 +9,7 @@ pub use whole::read_all_status;
 
 use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};
+use images::fabric::{STATUS_MAGIC, StatusLayout};
 use images::{ImageMap, Member};
 use launch::records::bytes_read;
 use launch::{ControlError, Operation};
@@ -24,8 +25,6 @@ const BASE: u64 = 8 << 20;
 const PORT: usize = 1;
 /// Alignment of queues.
 const ALIGN: u64 = 4096;
-/// First word of a queue.
-const MAGIC: u32 = u32::from_le_bytes(*b"FSQ ");
 
 /// A router's status queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +43,6 @@ pub struct StatusQueue {
 }
 
 const HEADER: &str = "fabric_status_queue_t";
-const ENTRY: &str = "fabric_status_entry_t";
 const ARGUMENTS: &str = "fabric_router_args_t";
 
 impl StatusQueue {
@@ -64,7 +62,8 @@ impl StatusQueue {
             return Ok(None);
         }
         let kernel = RouterImage::of(images, plan.topology)?;
-        let bytes = kernel.size(HEADER)? + u64::from(entries) * kernel.size(ENTRY)?;
+        let status = kernel.status()?;
+        let bytes = status.head_bytes + u64::from(entries) * status.entry_bytes;
         let stride = bytes.next_multiple_of(ALIGN);
         let address = BASE + stride * u64::from(router.eth.channel);
         let dram = &images.layout().tiles.dram;
@@ -92,7 +91,7 @@ impl StatusQueue {
     pub(super) fn fresh(&self, images: &ImageMap, entries: u32) -> Result<Operation, ControlError> {
         let kernel = RouterImage::of(images, self.topology)?;
         let mut header = vec![0; kernel.size(HEADER)? as usize];
-        for (member, value) in [("magic", MAGIC), ("entries", entries)] {
+        for (member, value) in [("magic", STATUS_MAGIC), ("entries", entries)] {
             let at = kernel.field(&format!("{HEADER}.{member}"))?.0 as usize;
             if let Some(place) = header.get_mut(at..at + 4) {
                 place.copy_from_slice(&value.to_le_bytes());
@@ -134,8 +133,7 @@ pub fn status_queues(
             *arg = Member::value(bytes_read(&snapshot, span(router, field))?) as u32;
         }
         let [run_id, xy, address] = args;
-        if xy != 0 {
-            let tile = NocXy { x: xy as u8, y: (xy >> 16) as u8 };
+        if let Some(tile) = StatusLayout::tile_of(xy) {
             queues.push(StatusQueue {
                 router: router.eth,
                 router_place: router.place,

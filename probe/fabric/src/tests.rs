@@ -33,6 +33,11 @@ fn refused(name: &str, request: &FabricRequest) -> String {
     plan.map(|plan| plan.meshes).unwrap_err().to_string()
 }
 
+fn without(name: &str, plan: &FabricPlan, out: &str) -> Result<FabricPlan, String> {
+    let out = plan.chips_of(&[out.parse()?])?;
+    plan.without(&mesh(name), &out).map_err(|error| error.to_string())
+}
+
 /// Every fabric of the tests.
 fn all() -> Vec<(String, FabricPlan)> {
     use FabricTopology::{Line, Mesh, Ring, Torus};
@@ -62,6 +67,18 @@ fn all() -> Vec<(String, FabricPlan)> {
         let division = Division::Parts(2);
         let request = FabricRequest { division, ..FabricRequest::new(topology) };
         all.push((format!("{name} {topology} in two"), plan(name, &request)));
+    }
+    for (name, topology, out) in [
+        ("t3000", Torus, "5"),
+        ("t3000", Ring, "5"),
+        ("t3000", Torus, "column:0"),
+        ("galaxy", Mesh, "row:0"),
+        ("galaxy", Mesh, "column:7"),
+        ("galaxy,cabling=torus", Torus, "row:1"),
+        ("galaxy,cabling=torus", Torus, "column:3"),
+    ] {
+        let left = without(name, &whole(name, topology), out).unwrap();
+        all.push((format!("{name} {topology} without {out}"), left));
     }
     all
 }
@@ -95,6 +112,25 @@ fn every_fabric_is_whole() {
             assert_eq!(check_tables(&tables, &plan), Ok(()), "{name}");
         }
     }
+}
+
+#[test]
+fn what_is_taken_out_is_gone_and_the_rest_is_closed_if_it_can_be() {
+    use FabricTopology::{Mesh, Torus};
+    let torus = whole("t3000", Torus);
+    let without = |out| without("t3000", &torus, out);
+    let left = without("5").unwrap();
+    assert_eq!((left.topology, shape(&left)), (Mesh, (1, 7, 1)));
+    assert_eq!(left.node(ChipId(5)), None);
+    let left = without("column:0").unwrap();
+    assert_eq!((left.topology, shape(&left)), (Torus, (2, 3, 1)));
+    assert_eq!(left.missing(), []);
+    let error = |out| without(out).unwrap_err();
+    assert_eq!(error("8"), "the fabric has no chip 8, or only one that is taken out already");
+    assert_eq!(error("row:x"), "'row:x' is no chip, row or column, such as 5, row:1 or column:2");
+    let all = [TakenOut::Row(0), TakenOut::Row(1)];
+    let nothing = torus.without(&mesh("t3000"), &torus.chips_of(&all).unwrap());
+    assert_eq!(nothing, Err(FabricError::TooFewChips(0)));
 }
 
 fn shape(plan: &FabricPlan) -> (usize, usize, u32) {

@@ -1,6 +1,6 @@
 //! Addresses of a router's words, from its image.
 
-use images::fabric::Enumeration;
+use images::fabric::{Enumeration, StatusLayout};
 use images::{Image, ImageMap};
 use launch::records::{field, size, variable};
 use launch::{ControlError, image};
@@ -65,6 +65,13 @@ impl RouterImage {
     /// Returns the address of a member of the router's state.
     pub(super) fn state(&self, member: &str) -> Result<u64, ControlError> {
         self.global(&format!("fabric_router_state.{member}"))
+    }
+
+    /// Returns the layout of its status queue.
+    pub(super) fn status(&self) -> Result<StatusLayout, ControlError> {
+        let router = self.image.router.as_ref();
+        let status = router.and_then(|router| router.status.clone());
+        status.ok_or_else(|| self.missing("its status queue"))
     }
 
     pub(super) fn enumeration(&self, name: &str) -> Result<Arc<Enumeration>, ControlError> {

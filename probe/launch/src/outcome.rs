@@ -162,11 +162,13 @@ pub enum Stuck {
 }
 
 impl RunError {
-    /// Returns whether something took too long, so that the mesh may stand still.
+    /// Returns whether something took too long or does not answer, so that the mesh may stand still.
     pub fn is_standstill(&self) -> bool {
         matches!(
             self.cause,
-            Cause::TookTooLong(_) | Cause::Control(ControlError::TookTooLong { .. })
+            Cause::TookTooLong(_)
+                | Cause::Access(_)
+                | Cause::Control(ControlError::TookTooLong { .. } | ControlError::Access { .. })
         )
     }
 

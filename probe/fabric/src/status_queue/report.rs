@@ -1,21 +1,17 @@
 //! The entries of status queues.
 
-use super::{ENTRY, HEADER, MAGIC, StatusQueue};
+use super::{HEADER, StatusQueue};
 use crate::words::RouterImage;
-use images::fabric::Enumeration;
+use images::fabric::{StatusHead, StatusLayout, StatusWords};
 use images::{ImageMap, Member};
 use launch::records::bytes_read;
 use launch::{ControlError, Operation};
-use layouts::{ChipId, ChipLayout, EthId, NocXy};
-use machine::fabric::FabricNode;
+use layouts::{ChipId, ChipLayout, EthId};
 use machine::notes::StatusMessage;
-use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
-use machine::words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::sync::Arc;
 
 /// An entry of a status queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -76,53 +72,24 @@ pub fn read_status(
     images: &ImageMap,
     queues: &[StatusQueue],
 ) -> Result<Vec<StatusReport>, ControlError> {
-    let mut layouts = Vec::new();
-    for queue in queues {
-        let kernel = RouterImage::of(images, queue.topology)?;
-        layouts.push(QueueLayout::of(&kernel, images.layout())?);
-    }
-    let both = || queues.iter().zip(&layouts);
-    let heads = both()
-        .flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue), layout.clock(queue)]);
+    let all = queues.iter().map(|queue| Reading::of(queue, images));
+    let all = all.collect::<Result<Vec<_>, _>>()?;
+    let heads = all.iter().flat_map(|it| [it.head(), it.lost(), it.clock()]);
     let snapshot = target.read(&Plan { spans: heads.collect() });
-    let (mut reports, mut clocks) = (Vec::new(), Vec::new());
-    for (queue, layout) in both() {
-        reports.push(layout.report(queue, &snapshot)?);
-        clocks.push(layout.time_of(queue, &snapshot));
-    }
-    let all = || both().zip(&reports);
-    let spans = all().flat_map(|((queue, layout), report)| {
-        report.waiting().map(|number| layout.entry(queue, report, number))
-    });
-    let snapshot = target.read(&Plan { spans: spans.collect() });
-    let mut entries = Vec::new();
-    for (((queue, layout), report), clock) in all().zip(&clocks) {
-        let entry = |number| {
-            let span = layout.entry(queue, report, number);
-            layout.decoded((queue, span), &snapshot, *clock)
-        };
-        entries.push(report.waiting().map(entry).collect::<Result<Vec<_>, _>>()?);
-    }
-    for (report, entries) in reports.iter_mut().zip(entries) {
-        report.entries = entries;
+    let reports = all.iter().map(|it| it.report(&snapshot));
+    let mut reports = reports.collect::<Result<Vec<_>, _>>()?;
+    let clocks: Vec<_> = all.iter().map(|it| it.time_of(&snapshot)).collect();
+    let spans = |(it, report): (&Reading<'_>, &StatusReport)| {
+        let head = report.head();
+        head.waiting().map(|number| it.entry(&head, number)).collect::<Vec<_>>()
+    };
+    let spans: Vec<Vec<Span>> = all.iter().zip(&reports).map(spans).collect();
+    let snapshot = target.read(&Plan { spans: spans.concat() });
+    for (((it, report), clock), spans) in all.iter().zip(&mut reports).zip(clocks).zip(spans) {
+        let entries = spans.into_iter().map(|span| it.decoded(span, &snapshot, clock));
+        report.entries = entries.collect::<Result<_, _>>()?;
     }
     Ok(reports)
-}
-
-/// Returns the details of an event of a chip in words.
-fn words_of(layout: &ChipLayout, chip: ChipId, event: &str, [a, b, c, d]: [u32; 4]) -> String {
-    let node = |word: u32| FabricNode { mesh: (word >> 16) as u16, device: word as u16 };
-    match event {
-        "EVENT_LINK_DOWN" => format!("link status {a}"),
-        "EVENT_LINK_UP" => format!("link in use again; change of link {a}"),
-        "EVENT_RATE" => format!("{}, {b} B in {c} cycles", counted(a.into(), "packet", "packets")),
-        "EVENT_REROUTED" => {
-            let tile = NocXy { x: a as u8, y: (a >> 16) as u8 };
-            format!("over the router of {}", Place { chip, tile }.name(layout))
-        }
-        "EVENT_NO_ROUTE_LEFT" => "no other link goes there".to_owned(),
-        _ => format!("packet {c} from {} to {}, ttl {d}", node(a), node(b)),
-    }
 }
 
 impl StatusReport {
@@ -143,11 +110,9 @@ impl StatusReport {
         })
     }
 
-    /// Returns the numbers of the undrained entries.
-    fn waiting(&self) -> impl Iterator<Item = u32> + use<> {
-        let from = self.read_count;
-        let waiting = self.write_count.wrapping_sub(from).min(self.room);
-        (0..waiting).map(move |number| from.wrapping_add(number))
+    fn head(&self) -> StatusHead {
+        let Self { room, write_count, read_count, .. } = *self;
+        StatusHead { capacity: room, write_count, read_count }
     }
 
     /// Returns the operation that drains the entries that were read, with the only word that the
@@ -166,146 +131,95 @@ impl StatusReport {
     }
 }
 
-/// Offsets and sizes of the members of a queue and its entries.
-struct QueueLayout {
-    header_bytes: u64,
-    entry_bytes: u64,
-    /// `magic`, `entries`, `write_count`, `read_count`.
-    header: [(u64, u64); 4],
-    /// `event`, `number`, `cycles`, `mesh_id`, `device_id`, `eth_channel`, `direction`.
-    entry: [(u64, u64); 7],
-    detail: [(u64, u64); 4],
+/// A status queue, with what is needed to read it.
+struct Reading<'a> {
+    queue: &'a StatusQueue,
+    status: StatusLayout,
+    /// Address of the router's count of lost entries.
     lost: u64,
-    /// `fabric_event_t`.
-    events: Arc<Enumeration>,
     layout: &'static ChipLayout,
 }
 
-impl QueueLayout {
-    fn of(kernel: &RouterImage, layout: &'static ChipLayout) -> Result<Self, ControlError> {
-        let member = |ty: &str, name: &str| {
-            let (at, size) = kernel.field(&format!("{ty}.{name}"))?;
-            let inside = at + size <= kernel.size(ty)?;
-            inside.then_some((at, size)).ok_or_else(|| kernel.missing(name))
-        };
-        let head = |name| member(HEADER, name);
-        let entry = |name: &str| member(ENTRY, name);
-        Ok(Self {
-            header_bytes: kernel.size(HEADER)?,
-            entry_bytes: kernel.size(ENTRY)?,
-            header: [head("magic")?, head("entries")?, head("write_count")?, head("read_count")?],
-            entry: [
-                entry("event")?,
-                entry("number")?,
-                entry("cycles")?,
-                entry("mesh_id")?,
-                entry("device_id")?,
-                entry("eth_channel")?,
-                entry("direction")?,
-            ],
-            detail: [
-                entry("detail[0]")?,
-                entry("detail[1]")?,
-                entry("detail[2]")?,
-                entry("detail[3]")?,
-            ],
-            lost: kernel.state("status_entries_lost")?,
-            events: kernel.enumeration("fabric_event_t")?,
-            layout,
-        })
+impl<'a> Reading<'a> {
+    fn of(queue: &'a StatusQueue, images: &ImageMap) -> Result<Self, ControlError> {
+        let kernel = RouterImage::of(images, queue.topology)?;
+        let lost = kernel.state("status_entries_lost")?;
+        Ok(Self { queue, status: kernel.status()?, lost, layout: images.layout() })
     }
 
-    fn head(&self, queue: &StatusQueue) -> Span {
-        Span { addr: queue.place.at(queue.address), len: self.header_bytes as u32 }
+    fn head(&self) -> Span {
+        let addr = self.queue.place.at(self.queue.address);
+        Span { addr, len: self.status.head_bytes as u32 }
     }
 
     /// Returns the span of the router's count of lost entries.
-    fn lost(&self, queue: &StatusQueue) -> Span {
-        Span { addr: queue.router_place.at(self.lost), len: 4 }
+    fn lost(&self) -> Span {
+        Span { addr: self.queue.router_place.at(self.lost), len: 4 }
     }
 
     /// Returns the span of the wall clock of the router's tile.
-    fn clock(&self, queue: &StatusQueue) -> Span {
+    fn clock(&self) -> Span {
         let at = self.layout.blocks.eth_debug + self.layout.debug.wall_clock_low.at;
-        Span { addr: queue.router_place.at(at), len: 8 }
+        Span { addr: self.queue.router_place.at(at), len: 8 }
     }
 
     /// Returns the target's time, and the wall clock of the router's chip at that time.
-    fn time_of(&self, queue: &StatusQueue, snapshot: &Snapshot) -> Option<(u64, u64)> {
-        let span = self.clock(queue);
+    fn time_of(&self, snapshot: &Snapshot) -> Option<(u64, u64)> {
+        let span = self.clock();
         snapshot.read_at(span.addr).zip(bytes_read(snapshot, span).ok().map(Member::value))
     }
 
-    fn entry(&self, queue: &StatusQueue, report: &StatusReport, number: u32) -> Span {
-        let slot = u64::from(number % report.room.max(1));
-        let at = queue.address + self.header_bytes + slot * self.entry_bytes;
-        Span { addr: queue.place.at(at), len: self.entry_bytes as u32 }
+    fn entry(&self, head: &StatusHead, number: u32) -> Span {
+        let at = self.queue.address + self.status.offset(head, number);
+        Span { addr: self.queue.place.at(at), len: self.status.entry_bytes as u32 }
     }
 
     /// Reads the counts.
-    fn report(
-        &self,
-        queue: &StatusQueue,
-        snapshot: &Snapshot,
-    ) -> Result<StatusReport, ControlError> {
-        let head = self.head(queue);
-        let bytes = bytes_read(snapshot, head)?;
-        let [magic, room, write_count, read_count] = self.header.map(|it| value(bytes, it) as u32);
-        if magic != MAGIC {
-            let why = format!("{} holds no status queue", head.addr);
-            let reason = AccessError::Unreachable(why);
-            return Err(ControlError::Access { addr: head.addr, reason });
-        }
-        let lost = value(bytes_read(snapshot, self.lost(queue))?, (0, 4)) as u32;
-        let entries = Vec::new();
-        Ok(StatusReport { queue: *queue, room, write_count, read_count, lost, entries })
+    fn report(&self, snapshot: &Snapshot) -> Result<StatusReport, ControlError> {
+        let span = self.head();
+        let head = self.status.head(bytes_read(snapshot, span)?).ok_or_else(|| {
+            let why = format!("{} holds no status queue", span.addr);
+            ControlError::Access { addr: span.addr, reason: AccessError::Unreachable(why) }
+        })?;
+        let StatusHead { capacity, write_count, read_count } = head;
+        let lost = Member::value(bytes_read(snapshot, self.lost())?) as u32;
+        let (queue, entries) = (*self.queue, Vec::new());
+        Ok(StatusReport { queue, room: capacity, write_count, read_count, lost, entries })
     }
 
     /// Decodes an entry, whose time the target's own at a wall clock gives.
     fn decoded(
         &self,
-        (queue, span): (&StatusQueue, Span),
+        span: Span,
         snapshot: &Snapshot,
         time: Option<(u64, u64)>,
     ) -> Result<StatusEntry, ControlError> {
-        let bytes = bytes_read(snapshot, span)?;
-        let [event, number, wall_clock_cycles, mesh_id, device_id, eth_channel, direction] =
-            self.entry.map(|it| value(bytes, it));
-        let (event, detail) = (
-            self.events.of_value(event).to_string(),
-            self.detail.map(|it| value(bytes, it) as u32),
-        );
+        let words = self.status.entry(bytes_read(snapshot, span)?);
+        let words =
+            words.ok_or_else(|| ControlError::Settings(format!("no entry at {}", span.addr)))?;
+        let text = words.text(self.layout, self.queue.router.chip);
+        let StatusWords {
+            event,
+            number,
+            wall_clock_cycles,
+            node,
+            eth_channel,
+            direction,
+            detail,
+            ..
+        } = words;
         let ago = |clock: u64| clock.saturating_sub(wall_clock_cycles);
         Ok(StatusEntry {
-            text: words_of(self.layout, queue.router.chip, &event, detail),
-            event,
-            number: number as u32,
+            text,
+            event: event.to_string(),
+            number,
             wall_clock_cycles,
             cycles: time.map(|(now, clock)| now.saturating_sub(ago(clock))),
-            mesh_id: mesh_id as u32,
-            device_id: device_id as u32,
-            eth_channel: eth_channel as u32,
-            direction: direction as u32,
+            mesh_id: node.mesh.into(),
+            device_id: node.device.into(),
+            eth_channel,
+            direction,
             detail,
         })
-    }
-}
-
-/// Reads a little-endian value of up to eight bytes, which [`QueueLayout::of`] has checked to be in
-/// range.
-fn value(bytes: &[u8], (at, size): (u64, u64)) -> u64 {
-    bytes.get(at as usize..(at + size.min(8)) as usize).map_or(0, Member::value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use layouts::ChipKind;
-
-    #[test]
-    fn a_reroute_names_the_router_by_its_channel() {
-        let words =
-            words_of(ChipKind::Wormhole.layout(), ChipId(0), "EVENT_REROUTED", [4, 0, 0, 0]);
-        assert_eq!(words, "over the router of 0:e7");
     }
 }
