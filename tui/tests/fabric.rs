@@ -218,6 +218,36 @@ fn tables_are_loaded_only_once_they_are_proved() {
 }
 
 #[test]
+fn a_fabric_is_rebuilt_of_what_is_left() {
+    let rebuilt = |fault: &str, arguments: &[&str]| {
+        let target = format!("emulator:t3000,run=fabric,topology=torus,at=20ms{fault}");
+        let output = on(&target, &[&["fabric", "rebuild"], arguments].concat());
+        (output.status.code(), output.stdout.clone(), stderr(&output))
+    };
+    let dead = ",fault=chip:5:dead@19ms";
+    let (code, proof, said) = rebuilt(dead, &["--without", "5", "--json"]);
+    let proof: Value = serde_json::from_slice(&proof).unwrap();
+    conforms(&["fabric", "rebuild"], &proof);
+    assert_eq!((code, &proof["proved"], &proof["nodes"]), (Some(0), &true.into(), &7.into()));
+    assert!(said.contains("a mesh of 7 chips is up: 18 routers"), "{said}");
+    let (code, _, said) = rebuilt("", &["--without", "column:0"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("a torus of 6 chips is up: 24 routers"), "{said}");
+    let (code, preview, _) = rebuilt("", &["--without", "row:1", "--dry-run", "--json"]);
+    let preview: Value = serde_json::from_slice(&preview).unwrap();
+    assert_eq!((code, preview["accesses"].as_array().unwrap().is_empty()), (Some(0), false));
+    for (fault, without, said) in [
+        (dead, "row:1", "chip 5 does not answer: take it out too, with --without 5"),
+        ("", "row:7", "the fabric has no row 7"),
+        ("", "5x", "'5x' is no chip, row or column"),
+    ] {
+        let (code, _, sentence) = rebuilt(fault, &["--without", without]);
+        assert_eq!(code, Some(2), "{sentence}");
+        assert!(sentence.contains(said), "{sentence}");
+    }
+}
+
+#[test]
 fn a_ring_without_its_dateline_has_a_circle() {
     let ring = "emulator:t3000,run=fabric,topology=ring";
     let proved = |target: &str| {

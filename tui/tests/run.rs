@@ -122,6 +122,55 @@ fn a_collective_runs_on_several_lists_of_chips_at_the_same_time() {
 }
 
 #[test]
+fn a_run_whose_chip_dies_runs_again_on_what_is_left() {
+    let run = |target: &str, size: &str, arguments: &[&str]| {
+        let all = ["run", "all-gather", "--check", "--relaunch", "--json", "--timeout", "1ms"];
+        let output = on(target, &[&all[..], &["-b", size], arguments].concat());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        conforms(&["run"], &answer);
+        (output.status.code(), answer, stderr(&output))
+    };
+    let chips = |list: &Value| list["chips"].as_array().unwrap().len();
+    // A fabric that runs is built again without the chip.
+    let dead = ["--fault", "chip:5:dead@60us", "--transport", "fabric"];
+    let (code, answer, said) = run("emulator:t3000,run=fabric,topology=ring", "64K", &dead);
+    let [failed, again] = answer["lists"].as_array().unwrap().as_slice() else {
+        panic!("{answer}")
+    };
+    assert_eq!((code, chips(failed), failed["rows"].clone()), (Some(1), 8, json!([])), "{said}");
+    assert_eq!(failed["verdict"]["findings"][0]["condition"], "chip-gone", "{failed}");
+    assert_eq!(
+        (chips(again), &again["topology"], &again["error"]),
+        (7, &"line".into(), &Value::Null)
+    );
+    assert_eq!((&again["rows"][0]["size"], &again["rows"][0]["wrong"]), (&57344.into(), &0.into()));
+    assert_eq!(answer["error"], Value::Null, "{answer}");
+    assert!(said.contains("relaunched on chips 0,4,6,1,3,7,2, without chip 5"), "{said}");
+
+    // The runs on other chips rest, and go on.
+    let lists = ["--chips", "0,4,6,1", "--chips", "2,5,7,3", "--fault", "chip:5:dead@130us"];
+    let (code, answer, said) = run("emulator:t3000", "1M", &lists);
+    let lists = answer["lists"].as_array().unwrap();
+    assert_eq!((code, lists.len()), (Some(1), 3), "{said}");
+    assert_eq!(
+        [&lists[0], &lists[2]].map(|list| list["out_of_bounds"].clone()),
+        [json!(0), json!(0)]
+    );
+    assert_eq!(lists.iter().map(chips).collect::<Vec<_>>(), [4, 4, 3]);
+    assert!(said.contains("counts add up"), "{said}");
+
+    // Nothing is launched again where no chip is dead, or too few are left.
+    let stuck = ["--fault", "core:4.e7:stuck@20us"];
+    let (code, answer, said) = run("emulator:t3000", "64K", &stuck);
+    assert_eq!((code, answer["lists"].clone()), (Some(1), Value::Null), "{said}");
+    assert!(said.contains("it is not relaunched: every chip of the run answers"), "{said}");
+    let dead = ["--fault", "chip:1:dead@20us"];
+    let (_, answer, said) = run("emulator:n300", "64K", &dead);
+    assert_eq!(answer["lists"], Value::Null, "{said}");
+    assert!(said.contains("without chip 1 fewer than two are left"), "{said}");
+}
+
+#[test]
 fn a_failed_run_tells_scripts_what_is_known() {
     let failed = |arguments: &[&str]| {
         let output = meshscope(&[&["run", "all-gather", "--json"], arguments].concat());

@@ -126,6 +126,16 @@ fn a_deadlock_is_drained_by_the_time_out_of_the_routers() {
     for client in routers["clients"].as_array().unwrap() {
         assert_eq!(client["waits"], false, "{client}");
     }
+    // Some kernels wait for what was dropped.
+    let why = on(&drained, &["why", "--json"]);
+    let why: Value = serde_json::from_slice(&why.stdout).unwrap();
+    let first = &why["findings"][0];
+    assert_eq!(first["condition"], "packets-dropped", "{why}");
+    let evidence = first["evidence"][0]["value"].as_str().unwrap();
+    assert!(
+        evidence.starts_with("EVENT_TIMED_OUT: packet ") && !evidence.contains(" to M"),
+        "{first}"
+    );
 }
 
 /// The credits for a channel are not seen: it is empty, and the packets for it wait as far as the

@@ -9,8 +9,8 @@ mod step;
 
 pub(crate) use clean::CleanArguments;
 pub(crate) use fabric::{
-    FabricQuestion, LoadArguments, PathArguments, ProofArguments, StatusArguments, TablesArguments,
-    WaitsArguments,
+    FabricQuestion, LoadArguments, PathArguments, ProofArguments, RebuildArguments,
+    StatusArguments, TablesArguments, WaitsArguments,
 };
 pub(crate) use launch::LaunchArguments;
 pub(crate) use question::{Listing, Question};

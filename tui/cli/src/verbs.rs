@@ -21,6 +21,7 @@ mod gdb;
 mod help;
 mod images;
 mod launch;
+mod line;
 mod links;
 mod man;
 #[cfg(feature = "mcp")]

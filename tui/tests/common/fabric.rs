@@ -180,6 +180,7 @@ fn router(
                 ..EdgeFacts::default()
             },
         }],
+        status_entries: Vec::new(),
     }
 }
 

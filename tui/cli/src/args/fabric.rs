@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use console::fabric::Addressee;
+use fabric::TakenOut;
 use std::path::PathBuf;
 
 /// A subcommand of `fabric`.
@@ -33,6 +34,11 @@ pub(crate) enum FabricQuestion {
     ///
     /// On a target outside this process it needs --allow write.
     Load(LoadArguments),
+    /// End the fabric, and bring up one of the chips that are left when a chip, row or column is taken
+    /// out.
+    ///
+    /// On a target outside this process it needs --allow write,launch,reset.
+    Rebuild(RebuildArguments),
 }
 
 /// Which queues, and where their entries are kept.
@@ -82,4 +88,14 @@ pub(crate) struct ProofArguments {
 pub(crate) struct LoadArguments {
     /// Tables of some routers, as `fabric tables --json` prints them; those of the others stay.
     pub(crate) file: PathBuf,
+}
+
+/// What is taken out.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RebuildArguments {
+    /// A chip, row or column that is taken out: 5, row:1 or column:2.
+    ///
+    /// May be given more than once.
+    #[arg(long, required = true, value_name = "WHAT")]
+    pub(crate) without: Vec<TakenOut>,
 }

@@ -26,6 +26,7 @@ use std::path::PathBuf;
 ///
 /// With --from the packets of a trace are sent instead, and what arrives is checked.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct RunArguments {
     /// The collective.
     #[arg(value_parser = ops(), value_name = "OP", required_unless_present = "from")]
@@ -136,6 +137,12 @@ pub(crate) struct RunArguments {
     /// that the run can be followed.
     #[arg(long, alias = "dwell", value_name = "TIME")]
     pub(crate) delay: Option<String>,
+    /// When a run fails and a chip does not answer, run on the chips that are left.
+    ///
+    /// The runs on other lists of chips rest meanwhile. A fabric that runs is built anew without the
+    /// dead chip.
+    #[arg(long, conflicts_with_all = ["from", "schedule"])]
+    pub(crate) relaunch: bool,
     /// Pause the run at a stage (fill, handshake, transfer, teardown, check) or a share of the transfer,
     /// such as 50%, and count its credits.
     ///

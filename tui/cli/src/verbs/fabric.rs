@@ -3,6 +3,7 @@
 
 mod check;
 mod keep;
+mod rebuild;
 mod routes;
 mod status;
 mod waits;
@@ -30,8 +31,8 @@ use images::Reading;
 
 /// Print the routers, muxes and clients of the fabric with their channels and credits, once.
 ///
-/// Subcommands print its status queues, waits, routing tables and paths, and prove and load routing
-/// tables.
+/// Subcommands print its status queues, waits, routing tables and paths, prove and load routing tables,
+/// and rebuild it without a chip, row or column.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct FabricArguments {
@@ -54,6 +55,7 @@ impl Verb for FabricArguments {
         ("fabric path", include_str!("../manual/verbs/fabric-path.md")),
         ("fabric check", include_str!("../manual/verbs/fabric-check.md")),
         ("fabric load", include_str!("../manual/verbs/fabric-load.md")),
+        ("fabric rebuild", include_str!("../manual/verbs/fabric-rebuild.md")),
     ];
     const SCHEMAS: Schemas = &[
         ("fabric", schema::<shape::Fabric<'_>>),
@@ -64,6 +66,7 @@ impl Verb for FabricArguments {
         ("fabric path", schema::<shape::FabricRoutes<'_>>),
         ("fabric check", schema::<shape::FabricProof<'_>>),
         ("fabric load", schema::<shape::FabricProof<'_>>),
+        ("fabric rebuild", schema::<shape::FabricProof<'_>>),
         ("kept-entry", schema::<KeptEntry<'_>>),
     ];
     fn no_table(&self) -> Option<&'static str> {
@@ -73,12 +76,17 @@ impl Verb for FabricArguments {
             FabricQuestion::Path(_) => Some("fabric path"),
             FabricQuestion::Check(_) => Some("fabric check"),
             FabricQuestion::Load(_) => Some("fabric load"),
+            FabricQuestion::Rebuild(_) => Some("fabric rebuild"),
             FabricQuestion::Status(_) | FabricQuestion::Drain(_) => None,
         }
+    }
+    fn cleans_up(&self) -> bool {
+        matches!(self.question, Some(FabricQuestion::Rebuild(_)))
     }
     const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> = Some(|verb, opening| match &verb.question {
         Some(FabricQuestion::Load(options)) => check::preview(opening, options).map(Some),
+        Some(FabricQuestion::Rebuild(options)) => Ok(Some(rebuild::preview(options))),
         Some(_) => Ok(None),
         None => {
             let read_set =
@@ -119,6 +127,7 @@ pub(super) fn ask(
         FabricQuestion::Waits(options) => waits::run(target, style, options),
         FabricQuestion::Check(options) => check::check(target, style, options),
         FabricQuestion::Load(options) => check::load(target, style, options),
+        FabricQuestion::Rebuild(options) => rebuild::run(target, style, options),
     }
 }
 

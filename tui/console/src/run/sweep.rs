@@ -76,6 +76,9 @@ impl Sweep {
     ) -> Result<Option<FabricPlan>, String> {
         let Transport::Fabric(options) = self.request.transport else { return Ok(None) };
         let running = running_fabric(target, images).map_err(|error| error.to_string())?;
+        if let Some(plan) = &running {
+            plan.check_whole()?;
+        }
         match (running, options.topology) {
             (Some(plan), Some(wanted)) if plan.topology != wanted => {
                 Err(format!("--fabric {wanted}: a {} runs on the mesh", plan.topology))

@@ -23,8 +23,11 @@ impl RunArguments {
     /// Returns the only sweep that these options ask for.
     ///
     /// # Errors
-    /// As [`RunArguments::sweeps`], or if there are several, or the packets of a trace.
+    /// As [`RunArguments::sweeps`], or if there are several, the packets of a trace, or --relaunch.
     pub(crate) fn sweep(&self) -> Result<Sweep, String> {
+        if self.relaunch {
+            return Err("--relaunch: runs are relaunched by the verb of the command line".into());
+        }
         match (&self.from, <[Sweep; 1]>::try_from(self.sweeps()?)) {
             (Some(_), _) => Err("--from: a trace is sent by the verb of the command line".into()),
             (None, Ok([sweep])) => Ok(sweep),

@@ -25,9 +25,35 @@ pub(super) fn check(
     let file = options.tables.as_deref().map(FileOfTables::read).transpose()?;
     let mut machine = open(target)?;
     let (state, _) = proposed(target, &mut machine, file.as_ref())?;
-    let proof = TablesProof::of(&state);
-    print(target, style, &state, &proof)?;
-    Ok(judge(&proof))
+    proved(target, style, &state)
+}
+
+/// Proves the tables in L1.
+pub(super) fn prove(
+    target: &Opening,
+    style: Style,
+    machine: &mut Machine,
+) -> Result<Outcome, Failure> {
+    let (state, _) = proposed(target, machine, None)?;
+    proved(target, style, &state)
+}
+
+/// Prints the proof, and returns what came of it.
+fn proved(target: &Opening, style: Style, state: &MeshState) -> Result<Outcome, Failure> {
+    let proof = TablesProof::of(state);
+    let outcome = judge(&proof);
+    if style.json {
+        json(shape::fabric_proof(&target.words, state, &proof))?;
+    } else if proof.nodes > 0 {
+        text(&proof_text(&proof))?;
+    }
+    match outcome {
+        _ if proof.nodes == 0 => say("no router with routing tables runs there"),
+        Outcome::Healthy => say("the tables are proved"),
+        Outcome::Partial => say("the tables are not proved: not all routers were read"),
+        Outcome::Findings => say("the tables are not proved"),
+    }
+    Ok(outcome)
 }
 
 pub(super) fn load(
@@ -38,9 +64,7 @@ pub(super) fn load(
     let file = FileOfTables::read(&options.file)?;
     let mut machine = open(target)?;
     let (state, rewrites) = proposed(target, &mut machine, Some(&file))?;
-    let proof = TablesProof::of(&state);
-    print(target, style, &state, &proof)?;
-    let outcome = judge(&proof);
+    let outcome = proved(target, style, &state)?;
     if outcome != Outcome::Healthy {
         say("nothing was written: the tables are not proved");
         return Ok(outcome);
@@ -102,26 +126,6 @@ fn proposed(
     let rewrites = replace_tables(tables.clone(), &mut state, &memory, images);
     let rewrites = rewrites.map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))?;
     Ok((state, rewrites))
-}
-
-fn print(
-    target: &Opening,
-    style: Style,
-    state: &MeshState,
-    proof: &TablesProof,
-) -> Result<(), Failure> {
-    if style.json {
-        json(shape::fabric_proof(&target.words, state, proof))?;
-    } else if proof.nodes > 0 {
-        text(&proof_text(proof))?;
-    }
-    match judge(proof) {
-        _ if proof.nodes == 0 => say("no router with routing tables runs there"),
-        Outcome::Healthy => say("the tables are proved"),
-        Outcome::Partial => say("the tables are not proved: not all routers were read"),
-        Outcome::Findings => say("the tables are not proved"),
-    }
-    Ok(())
 }
 
 fn judge(proof: &TablesProof) -> Outcome {

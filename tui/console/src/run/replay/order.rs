@@ -62,6 +62,9 @@ impl Replay {
         let name = target.name().to_owned();
         let failed = |error: &ControlError| Failure::of_control(&name, error);
         let running = running_fabric(target, images).map_err(|error| failed(&error))?;
+        if let Some(plan) = &running {
+            plan.check_whole().map_err(Failure::Usage)?;
+        }
         let is_found = running.is_some();
         let plan = running.map_or_else(|| order.plan(target), |plan| order.fits(plan))?;
         let random = RandomTraffic::new(target.mesh(), &plan).map_err(|error| failed(&error))?;

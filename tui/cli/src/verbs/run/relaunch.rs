@@ -1,0 +1,113 @@
+//! `run --relaunch`: what failed because of a dead chip runs again on the chips that are left.
+
+use super::STEP_CYCLES;
+use super::list::ListRun;
+use crate::output::say;
+use crate::verbs::line::Line;
+use collectives::{Request, RunSettings, Transport};
+use console::exit::Failure;
+use console::machine::Machine;
+use console::run::Sweep;
+use diagnosis::Diagnosis;
+use fabric::{FabricPlan, FabricProgress, Rebuild, running_fabric};
+use layouts::ChipId;
+use probe::session::WATCHED_CYCLES;
+use std::collections::BTreeSet;
+
+/// Launches the sizes that are left of a run on the chips that are left; none if all its chips answer,
+/// or if fewer than two do.
+pub(super) fn on_what_is_left(
+    failed: &mut ListRun,
+    words: &str,
+    machine: &mut Machine,
+) -> Result<Option<ListRun>, Failure> {
+    if failed.verdict.is_none() {
+        let watched = machine.diagnose(WATCHED_CYCLES);
+        let name = machine.target().name().to_owned();
+        let watched = watched.map_err(|error| Failure::of_access(&name, &error))?;
+        failed.verdict = Some(watched.diagnosis);
+    }
+    let gone = failed.verdict.as_ref().map_or_else(BTreeSet::new, Diagnosis::gone_chips);
+    let (dead, left): (Vec<ChipId>, Vec<ChipId>) =
+        failed.ranks().iter().partition(|chip| gone.contains(chip));
+    let list = |chips: &[ChipId]| {
+        let names: Vec<String> = chips.iter().map(ToString::to_string).collect();
+        format!("{} {}", if names.len() == 1 { "chip" } else { "chips" }, names.join(","))
+    };
+    if dead.is_empty() {
+        say("it is not relaunched: every chip of the run answers");
+        return Ok(None);
+    }
+    if left.len() < 2 {
+        say(&format!("it is not relaunched: without {} fewer than two are left", list(&dead)));
+        return Ok(None);
+    }
+    failed.failure().iter().for_each(|failure| say(&failure.to_string()));
+    failed.say_verdict();
+    say(&format!("relaunched on {}, without {}", list(&left), list(&dead)));
+    if let Transport::Fabric(_) = failed.job.sweep().request.transport {
+        rebuild_running(machine, &gone)?;
+    }
+    let sweep = failed.job.sweep();
+    // Each chip keeps the size of its part.
+    let (before, now) = (failed.ranks().len() as u64, left.len() as u64);
+    let sizes = failed.sizes_left().into_iter();
+    let sizes = sizes.map(|size| if sweep.request.op.cuts() { size / before * now } else { size });
+    let sizes = sizes.collect();
+    let again = Sweep {
+        // What the chips that are left form.
+        request: Request { chips: left, topology: None, ..sweep.request.clone() },
+        sizes,
+        settings: RunSettings { faults: Vec::new(), ..sweep.settings.clone() },
+        pause_at: None,
+        ..sweep.clone()
+    };
+    let mut list = ListRun::new(again, failed.streams(), machine)?;
+    list.begin(words, machine)?;
+    Ok(Some(list))
+}
+
+/// Lets a fabric of the chips that are left take the place of the one that runs, if one does.
+fn rebuild_running(machine: &mut Machine, gone: &BTreeSet<ChipId>) -> Result<(), Failure> {
+    let (target, images) = machine.session().parts();
+    let name = target.name().to_owned();
+    let running = running_fabric(target, images);
+    let running = running.map_err(|error| Failure::of_control(&name, &error))?;
+    let Some(old) = running else { return Ok(()) };
+    let new = old.without(target.mesh(), gone).map_err(|why| Failure::Usage(why.to_string()))?;
+    rebuild(machine, old, new, &mut || false)
+}
+
+/// Ends a fabric and brings up another one in its place.
+///
+/// # Errors
+/// Why one of them failed, or `Interrupted`.
+pub(in crate::verbs) fn rebuild(
+    machine: &mut Machine,
+    old: FabricPlan,
+    new: FabricPlan,
+    stops: &mut dyn FnMut() -> bool,
+) -> Result<(), Failure> {
+    let (mut rebuild, mut line) = (Rebuild::new(old, new), Line::new("fabric"));
+    let mut stopping = false;
+    loop {
+        if !stopping && stops() {
+            stopping = true;
+            say("stopping; Ctrl-C again exits at once");
+            rebuild.cancel();
+        }
+        let (target, images) = machine.session().parts();
+        let progress = rebuild.poll(target, images);
+        let progress = progress
+            .map_err(|error| Failure::of_run(target.name(), target.mesh().layout(), &error))?;
+        match progress {
+            FabricProgress::Finished(_) if stopping => return Err(Failure::Interrupted),
+            FabricProgress::Finished(_) => return Ok(()),
+            FabricProgress::Running { stage, done, of } => {
+                line.show(|| format!("{}, {done} of {of}", stage.words()));
+            }
+        }
+        let passed = target.pass(STEP_CYCLES);
+        passed.map_err(|error| Failure::of_access(target.name(), &error))?;
+    }
+}
