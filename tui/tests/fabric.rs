@@ -225,6 +225,12 @@ fn a_fabric_is_rebuilt_of_what_is_left() {
         (output.status.code(), output.stdout.clone(), stderr(&output))
     };
     let dead = ",fault=chip:5:dead@19ms";
+    let status = on(
+        &format!("emulator:t3000,run=fabric,topology=torus,at=20ms{dead}"),
+        &["fabric", "status"],
+    );
+    assert_eq!(status.status.code(), Some(4), "{status:?}");
+    assert!(stderr(&status).contains("no router of M0D3 answers"), "{}", stderr(&status));
     let (code, proof, said) = rebuilt(dead, &["--without", "5", "--json"]);
     let proof: Value = serde_json::from_slice(&proof).unwrap();
     conforms(&["fabric", "rebuild"], &proof);

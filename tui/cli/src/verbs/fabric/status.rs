@@ -14,6 +14,7 @@ use fabric::running_fabric;
 use fabric::status_queue::{StatusReport, read_status, status_queues};
 use launch::ControlError;
 use layouts::EthId;
+use machine::fabric::FabricNode;
 use machine::words::counted;
 
 const ENTRIES: [&str; 6] = ["ROUTER", "NODE", "#", "CYCLES", "EVENT", "WHAT"];
@@ -34,7 +35,7 @@ pub(super) fn run(
     }
     cores::check_on(&machine.mesh(), place)?;
     let failed = |error: ControlError| Failure::of_control(&opening.words, &error);
-    let reports = read(&mut machine, place).map_err(failed)?;
+    let (reports, missing) = read(&mut machine, place).map_err(failed)?;
     let cycles = machine.target().now().map_err(|e| Failure::of_access(&opening.words, &e))?;
     if let Some(kept) = &mut kept {
         let new = kept.append(&reports)?;
@@ -62,17 +63,23 @@ pub(super) fn run(
         let waiting = counted(waiting as u64, "entry", "entries");
         say(&format!("{queues}: {waiting}{drained}, {lost} lost"));
     }
-    Ok(Outcome::Healthy)
+    if missing.is_empty() {
+        return Ok(Outcome::Healthy);
+    }
+    let nodes: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    say(&format!("no router of {} answers", nodes.join(", ")));
+    Ok(Outcome::Partial)
 }
 
+/// Reads the queues; returns the nodes that do not answer, too.
 fn read(
     machine: &mut Machine,
     place: Option<NamedPlace>,
-) -> Result<Vec<StatusReport>, ControlError> {
+) -> Result<(Vec<StatusReport>, Vec<FabricNode>), ControlError> {
     let (target, images) = machine.session().parts();
     let Some(plan) = running_fabric(target, images)? else {
         say("no router runs there");
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     };
     let layout = plan.layout();
     let mut queues = status_queues(target, images, &plan)?;
@@ -81,7 +88,7 @@ fn read(
         let tile = layout.eth_channel(channel);
         place.is_none_or(|place| tile.is_some_and(|tile| place.has_tile(chip, tile)))
     });
-    read_status(target, images, &queues)
+    Ok((read_status(target, images, &queues)?, plan.missing()))
 }
 
 fn page(reports: &[StatusReport]) -> Columns {
