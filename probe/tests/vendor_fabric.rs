@@ -37,14 +37,12 @@ fn inspected_status(target: &mut BarTarget, routers: usize) -> String {
     let read_set = fabric_read_set(&fabric, &read_set);
     let state = inspect(&target.read(&plan(&mesh, &images, &read_set)), &mesh, &images);
     let tables = &state.fabric.tables;
-    let far = tables.iter().find(|tables| tables.at.chip == ChipId(1));
-    for route in far.iter().flat_map(|far| fabric_routes(&state, ChipId(0), far.tables.node)) {
+    let far = tables.iter().find(|tables| tables.at.chip == ChipId(1)).unwrap().tables.node;
+    for route in fabric_routes(&state, ChipId(0), far) {
         assert_eq!((route.end, route.hops.len()), (RouteEnd::Arrived, 1));
     }
     let status = fabric.routers[0].facts.status.clone();
     assert!(fabric.routers.iter().all(|router| router.facts.status == status));
-    // The tables of routers that have ended lead nowhere.
-    assert_eq!(far.is_none(), status.name() == Some("TERMINATED"));
     status.name().unwrap().to_owned()
 }
 

@@ -62,7 +62,12 @@ impl Inspection<'_> {
         }
         routers.sort_by_key(|router| router.at);
         fabric.tables.sort_by_key(|tables| tables.at);
-        let planes = path::planes(self.mesh, &routers);
+        // What ended routers left in L1 leads nowhere once others run.
+        let running: BTreeSet<EthId> =
+            routers.iter().filter(|it| it.routes()).map(|it| it.at).collect();
+        let counts = |at: EthId| running.is_empty() || running.contains(&at);
+        fabric.tables.retain(|tables| counts(tables.at));
+        let planes = path::planes(self.mesh, routers.iter().filter(|it| counts(it.at)));
         let of = |at: EthId| routers.iter().find(|router| router.at == at);
         let senders = routers.iter().map(|it| it.senders(peer(self.mesh, it.at).and_then(of)));
         let senders: Vec<_> = senders.collect();
@@ -156,8 +161,7 @@ fn read_router<'a>(
     let info = layout.static_info.iter();
     fabric.findings.extend(info.flat_map(|info| sources::telemetry(&router, info)));
     fabric.leads.spans.extend(router.status().iter().flat_map(StatusQueue::spans));
-    let tables =
-        layout.tables.iter().filter(|_| router.routes()).map(|layout| Tables { site, layout, at });
+    let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
     fabric.leads.spans.extend(site.leads(layout.locations()));
     fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
     fabric.tables.extend(tables.filter_map(|tables| tables.state()));

@@ -35,9 +35,12 @@ pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<Fab
 
 /// Returns the routing planes of routers. They number the links of an edge in the order of the lower
 /// chip's channels; further routers are spare.
-pub(super) fn planes(mesh: &Mesh, routers: &[Router<'_>]) -> BTreeMap<EthId, usize> {
+pub(super) fn planes<'a>(
+    mesh: &Mesh,
+    routers: impl Iterator<Item = &'a Router<'a>>,
+) -> BTreeMap<EthId, usize> {
     let mut edges: BTreeMap<(ChipId, Direction), Vec<(EthId, EthId)>> = BTreeMap::new();
-    for router in routers.iter().filter(|router| router.routes()) {
+    for router in routers {
         if let Some(direction) = router.facts.direction.known() {
             let lower = peer(mesh, router.at).map_or(router.at, |to| to.min(router.at));
             edges.entry((router.at.chip, *direction)).or_default().push((lower, router.at));

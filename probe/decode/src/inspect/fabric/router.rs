@@ -41,7 +41,7 @@ impl<'a> Router<'a> {
         Some(Self { receivers, ..router })
     }
 
-    /// Whether it routes packets, as far as is known: one that has ended leaves its tables in L1.
+    /// Whether it routes packets, as far as is known: one that has ended leaves its words in L1.
     pub(super) fn routes(&self) -> bool {
         self.core.activity.known().is_none_or(|activity| *activity == Activity::Running)
     }
