@@ -160,7 +160,7 @@ fn a_run_whose_chip_dies_runs_again_on_what_is_left() {
     assert!(said.contains("counts add up"), "{said}");
 
     // Nothing is launched again where no chip is dead, or too few are left.
-    let stuck = ["--fault", "core:4.e7:stuck@20us"];
+    let stuck = ["--fault", "core:4.e1:stuck@20us"];
     let (code, answer, said) = run("emulator:t3000", "64K", &stuck);
     assert_eq!((code, answer["lists"].clone()), (Some(1), Value::Null), "{said}");
     assert!(said.contains("it is not relaunched: every chip of the run answers"), "{said}");
