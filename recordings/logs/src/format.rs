@@ -134,6 +134,7 @@ fn once(
             said.push(format!("{}: line {number}: {why}", path.display()));
         }
     }
+    parser.end(to)?;
     if wrong > 1 {
         said.push(format!("{}: {wrong} lines could not be read", path.display()));
     }

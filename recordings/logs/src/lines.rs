@@ -3,6 +3,21 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
 
+/// Removes the sequences that color a terminal.
+fn remove_escapes(bytes: &mut Vec<u8>) {
+    const ESCAPE: u8 = 0x1b;
+    if !bytes.contains(&ESCAPE) {
+        return;
+    }
+    let mut within = false;
+    // A sequence ends with a letter.
+    bytes.retain(|byte| {
+        let removed = within || *byte == ESCAPE;
+        within = removed && !byte.is_ascii_alphabetic();
+        !removed
+    });
+}
+
 /// Reads lines up to a limit; what is longer is skipped.
 pub(crate) struct Lines<R> {
     reader: R,
@@ -17,8 +32,8 @@ impl<R: BufRead> Lines<R> {
         Self { reader, most_bytes, bytes: Vec::new(), cut: 0 }
     }
 
-    /// Returns the next line without its end, and whether it is whole; none at the end of the file. What
-    /// is not UTF-8 is replaced.
+    /// Returns the next line without its end and without colors, and whether it is whole; none at the end
+    /// of the file. What is not UTF-8 is replaced.
     pub(crate) fn next(&mut self) -> io::Result<Option<(Cow<'_, str>, bool)>> {
         self.bytes.clear();
         let most = self.most_bytes as u64 + 1;
@@ -30,12 +45,14 @@ impl<R: BufRead> Lines<R> {
         let whole = ended || (read as u64) < most;
         if ended {
             self.bytes.pop();
+            self.bytes.pop_if(|byte| *byte == b'\r');
         }
         if !whole {
             self.cut += 1;
             self.bytes.truncate(self.most_bytes);
             self.skip_line()?;
         }
+        remove_escapes(&mut self.bytes);
         Ok(Some((String::from_utf8_lossy(&self.bytes), whole)))
     }
 
@@ -60,6 +77,16 @@ impl<R: BufRead> Lines<R> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+
+    #[test]
+    fn lines_of_a_terminal_are_plain() {
+        let text: &[u8] = b"\x1b[34mcheck.py:\x1b[0m\r\n\x1b[1;31m\x1b[2Ja \x1b[0";
+        let mut lines = Lines::new(text, 100);
+        let mut next = || lines.next().unwrap().map(|(line, _)| line.into_owned());
+        assert_eq!(next().as_deref(), Some("check.py:"));
+        assert_eq!(next().as_deref(), Some("a "));
+        assert_eq!(next(), None);
+    }
 
     #[test]
     fn long_lines_are_cut_and_the_next_is_whole() {

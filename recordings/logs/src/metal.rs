@@ -46,7 +46,9 @@ impl Parser for Reader<'_> {
         if !worst && parts.level != "warning" {
             return Ok(None);
         }
-        let core = of_core(parts.text);
+        // An exception repeats what the Watcher says: `TT_THROW: Device 0 worker core...`.
+        let of_device = parts.text.find("Device ").and_then(|at| parts.text.get(at..));
+        let core = of_device.and_then(of_core);
         let fault = wrong(core.as_ref().map_or(parts.text, |core| core.message));
         let kind = if fault.is_some() { Kind::Watcher } else { Kind::Log };
         to(Row {
@@ -80,6 +82,8 @@ mod tests {
             "2026-09-04 17:48:52.491 | warning  |           Metal | The buffer is unavailable (b.cpp:2)",
             "2026-09-04 17:48:55.433 | warning  |           Metal | Device 3 worker core(x= 0,y= 0) \
              virtual(x=18,y=18): BRISC using noc0 tried to unicast write 64 bytes (c.cpp:3)",
+            "2026-09-04 17:48:55.433 | critical |          Always | TT_THROW: Device 4 worker \
+             core(x= 0,y= 0) virtual(x=18,y=18): BRISC using noc0 tried to unicast write (a.hpp:1)",
             "2026-09-04 17:48:55.434 | critical |          Always | TT_THROW: no (d.cpp:4)",
         ] {
             let mut keep = |row| {
@@ -95,6 +99,7 @@ mod tests {
             [
                 (Kind::Log, "Metal", false, None),
                 (Kind::Watcher, "noc-sanitize", true, Some(3)),
+                (Kind::Watcher, "noc-sanitize", true, Some(4)),
                 (Kind::Log, "Always", true, None),
             ]
         );

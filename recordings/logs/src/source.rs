@@ -77,6 +77,10 @@ pub(crate) trait Parser {
     /// Takes a line, and gives its rows; in words what is wrong with it. Times by the clock of the file are
     /// microseconds since some start.
     fn line(&mut self, line: &str, to: &mut Sink<'_>) -> Result<Option<String>, LogError>;
+    /// Takes the end of the file, and gives the rows of a line that it ends.
+    fn end(&mut self, _to: &mut Sink<'_>) -> Result<(), LogError> {
+        Ok(())
+    }
     /// Forgets what only one reading needs.
     fn again(&mut self);
 }
