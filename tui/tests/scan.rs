@@ -4,8 +4,11 @@ use crate::common::stderr;
 use crate::readers;
 use crate::schemas::conforms;
 use crate::scratch::{Scratch, meshscope};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Output;
 
@@ -21,6 +24,26 @@ const TRIAGE: &str = "\ncheck_l1_status.py:\n  pass\n\ncheck_core_magic.py:\n  f
     Dev,Tray/Board,Chip,ARC FW\n4,Board 0x77,4,19.7.1\n";
 const LOG: &str = "2026-11-03 17:48:52.491 | warning  |  Metal | A buffer is unavailable (b.cpp:2)\n\
     2026-11-03 17:48:55.434 | critical |  Always | TT_THROW: no\u{1b}[2J (d.cpp:4)\n";
+
+/// As a terminal shows it.
+const DRAWN: &str = "\x1b[34mdump_lightweight_asserts.py [0.10s]:\x1b[0m\r\n\
+    ┏━━━━━┳━━━━━━━━━━━┳━━━━━━━━━━━━━━━━┓\r\n┃ Dev ┃ Loc       ┃ Assert         ┃\r\n\
+    ┡━━━━━╇━━━━━━━━━━━╇━━━━━━━━━━━━━━━━┩\r\n│ 4   │ 1-1 (0,0) │ unp_A_ format  │\r\n\
+    │     │           │ mismatch       │\r\n└─────┴───────────┴────────────────┘\r\n";
+
+/// A scrape of metrics of a host.
+fn metrics(retrains: u32, time: &str) -> String {
+    format!(
+        "# TYPE retrainCount gauge\nretrainCount{{hostname=\"h9\",tray=\"2\",chip=\"0\",channel=\"3\"}} \
+         {retrains} {time}\n"
+    )
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
 
 fn links(cycles: u64, retrains: u32) -> String {
     format!(
@@ -42,6 +65,12 @@ fn write_files(scratch: &Scratch) -> std::path::PathBuf {
     write("h1/run.log", (LOG.to_owned() + &"x".repeat(9 << 20) + "\n").as_bytes());
     let lines = links(0, 0) + &links(1_000_000_000, 2) + &links(2_000_000_000, 3) + "{\"cycles\":";
     write("h2\u{1b}[2J/links.json", lines.as_bytes());
+    let scrapes = metrics(4, "1793491200000") + &metrics(6, "1793491260000");
+    write("h3/scrapes.prom", scrapes.as_bytes());
+    write("h3/triage.txt.gz", &gzip(DRAWN.as_bytes()));
+    write("h3/bomb.log.gz", &gzip(&[LOG.as_bytes(), &vec![0; 64 << 20]].concat()));
+    let packed = gzip(LOG.as_bytes());
+    write("h3/cut.log.gz", &packed[..packed.len() - 12]);
     write("h2\u{1b}[2J/diary.txt", b"Dear diary\n");
     write("h2\u{1b}[2J/other.parquet", b"PAR1 and no more");
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recordings/library");
@@ -75,12 +104,14 @@ fn files_become_rows_that_are_asked_and_duckdb_answers_alike() {
         "links.json: line 4: it is no JSON: EOF",
         "run.log: 1 lines were cut after 64 KiB",
         "cut.mcap: ",
+        "bomb.log.gz: 1 lines were cut after 64 KiB",
+        "cut.log.gz: unexpected end of file",
     ] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
     assert!(!stderr(&output).contains('\u{1b}'));
 
-    let sqls: [&[&str]; 6] = [
+    let sqls: [&[&str]; 7] = [
         &["--ask", "recurring"],
         &["--ask", "recurring", "--by", "board"],
         &["--ask", "retrains"],
@@ -90,6 +121,7 @@ fn files_become_rows_that_are_asked_and_duckdb_answers_alike() {
             "--sql",
             "select host, kind, count(*) as n from log group by host, kind order by host, kind",
         ],
+        &["--ask", "retrains", "--by", "tray", "--day", "2026-11-01"],
     ];
     let mut answers = Vec::new();
     for (number, sql) in sqls.iter().enumerate() {
@@ -97,12 +129,20 @@ fn files_become_rows_that_are_asked_and_duckdb_answers_alike() {
         answers.push(answer(&output, 0));
         fs::write(scratch.path(&format!("{number}.json")), &output.stdout).unwrap();
     }
-    let [recurring, _, retrains, first, _, kinds] = answers.try_into().unwrap();
+    let [recurring, _, retrains, first, _, kinds, of_tray] = answers.try_into().unwrap();
+    assert_eq!(of_tray["rows"], serde_json::json!([["2026-11-01", "h9", 2, 2]]));
     assert_eq!(retrains["rows"][0][2], 3, "{retrains}");
     assert_eq!(retrains["rows"][0][1], "h2__2J 0:e8-1:e0", "{retrains}");
     assert!(recurring["rows"].as_array().unwrap().len() >= 2, "{recurring}");
     let first = first.to_string();
-    for part in ["noc-sanitize", "check_core_magic", "0xDEADBEEF", "core-stuck", "TT_THROW"] {
+    for part in [
+        "noc-sanitize",
+        "check_core_magic",
+        "0xDEADBEEF",
+        "core-stuck",
+        "TT_THROW",
+        "4, 1-1 (0,0), unp_A_ format mismatch",
+    ] {
         assert!(first.contains(part), "no {part} in {first}");
     }
     assert!(kinds.to_string().contains("[\"h1\",\"watcher\","), "{kinds}");

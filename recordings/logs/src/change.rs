@@ -4,7 +4,7 @@ use crate::row::{Row, Text};
 use std::collections::HashMap;
 
 /// The counter of one end of a link.
-type Counter = (Text, Option<Text>, Option<i32>, Option<i32>, Text);
+type Counter = (Text, Option<Text>, [Option<i32>; 3], Text);
 
 /// The newest value of each counter.
 #[derive(Debug, Default)]
@@ -19,8 +19,8 @@ impl Changes {
     /// that of a file that overlaps, gets none.
     pub fn note(&mut self, row: &mut Row) {
         let Some(value) = row.value else { return };
-        let counter =
-            (row.host.clone(), row.board.clone(), row.chip, row.channel, row.name.clone());
+        let at = [row.tray, row.chip, row.channel];
+        let counter = (row.host.clone(), row.board.clone(), at, row.name.clone());
         let before = self.0.get(&counter).copied();
         if before.is_some_and(|(time, _)| time > row.time_micros) {
             return;

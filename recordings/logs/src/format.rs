@@ -2,11 +2,11 @@
 
 use crate::error::LogError;
 use crate::lines::Lines;
+use crate::opened::open;
 use crate::row::Clock;
 use crate::source::{Parser, Sink, Source};
-use crate::{json, metal, triage, watcher};
-use std::fs::File;
-use std::io::{BufReader, Read as _};
+use crate::{json, metal, metrics, triage, watcher};
+use std::io::Read as _;
 use std::path::Path;
 
 /// The start of a file tells what it is, in bytes.
@@ -31,6 +31,8 @@ pub enum Format {
     Triage,
     /// A log of tt-metal.
     Metal,
+    /// Metrics as text, of `metrics` or of tt-metal's telemetry.
+    Metrics,
 }
 
 impl Format {
@@ -40,10 +42,12 @@ impl Format {
     /// It cannot be read, or is no regular file.
     pub fn of(path: &Path) -> Result<Option<Self>, LogError> {
         let mut start = Vec::new();
-        let file = files::open(path, files::Kind::ANY_LOG)?;
-        let read = file.take(START_BYTES).read_to_end(&mut start);
-        read.map_err(|error| LogError::Io { path: path.to_owned(), error })?;
-        Ok(Self::of_start(&start))
+        let read = open(path)?.take(START_BYTES).read_to_end(&mut start);
+        match read {
+            Err(error) if start.is_empty() => Err(LogError::Io { path: path.to_owned(), error }),
+            // What is damaged further on is read up to there.
+            _ => Ok(Self::of_start(&start)),
+        }
     }
 
     fn of_start(start: &[u8]) -> Option<Self> {
@@ -53,17 +57,24 @@ impl Format {
         if start.starts_with(b"PAR1") {
             return Some(Self::Parquet);
         }
-        let words = String::from_utf8_lossy(start);
-        if words.starts_with('{') {
-            return words.lines().next().filter(|line| json::is_line(line)).map(|_| Self::Json);
-        }
         let by_line = [
-            (Self::Watcher, watcher::is_watcher as fn(&str) -> bool),
+            (Self::Json, json::is_line as fn(&str) -> bool),
+            (Self::Watcher, watcher::is_watcher),
             (Self::Triage, triage::is_section),
             (Self::Metal, metal::is_line),
+            (Self::Metrics, metrics::is_help),
         ];
-        let known = |line| by_line.into_iter().find(|(_, is)| is(line)).map(|(format, _)| format);
-        words.lines().find_map(known)
+        let mut lines = Lines::new(start, TEXT_BYTES);
+        while let Ok(Some((line, _))) = lines.next() {
+            if let Some((format, _)) = by_line.into_iter().find(|(_, is)| is(&line)) {
+                return Some(format);
+            }
+            // Other JSON may quote anything.
+            if line.starts_with('{') {
+                return None;
+            }
+        }
+        None
     }
 }
 
@@ -77,6 +88,7 @@ pub fn read(source: &Source, format: Format, to: &mut Sink<'_>) -> Result<Vec<St
         Format::Watcher => twice(source, &mut watcher::Reader::new(source), TEXT_BYTES, to),
         Format::Triage => twice(source, &mut triage::Reader::new(source), TEXT_BYTES, to),
         Format::Metal => twice(source, &mut metal::Reader::new(source), TEXT_BYTES, to),
+        Format::Metrics => twice(source, &mut metrics::Reader::new(source), TEXT_BYTES, to),
         Format::Recording | Format::Parquet => Ok(Vec::new()),
     }
 }
@@ -111,8 +123,7 @@ fn once(
     to: &mut Sink<'_>,
 ) -> Result<Vec<String>, LogError> {
     let path = source.path();
-    let file: File = files::open(path, files::Kind::ANY_LOG)?;
-    let mut lines = Lines::new(BufReader::new(file), most_bytes);
+    let mut lines = Lines::new(open(path)?, most_bytes);
     let (mut number, mut wrong, mut said) = (0_u64, 0_u64, Vec::new());
     loop {
         let (line, whole) = match lines.next() {
@@ -160,6 +171,8 @@ mod tests {
         assert_eq!(of("\ncheck_core_magic.py:\n  pass\n"), Some(Format::Triage));
         let log = "x\n2026-01-02 03:04:05.678 | info     |  Metal | hello (a.cpp:1)\n";
         assert_eq!(of(log), Some(Format::Metal));
+        assert_eq!(of("\x1b[34mcheck_arc.py [0.12s]:\x1b[0m\r\n"), Some(Format::Triage));
+        assert_eq!(of("# TYPE linkIsUp gauge\n"), Some(Format::Metrics));
         assert_eq!(of("Dear diary,\n\n"), None);
         assert_eq!(of(""), None);
     }

@@ -2,7 +2,7 @@
 //! audit log.
 
 use crate::error::LogError;
-use crate::row::{Clock, Kind, Row, text};
+use crate::row::{Clock, Kind, Row, Text, text};
 use crate::source::{Parser, Sink, Source};
 use layouts::{ChipId, EthId};
 use machine::notes::AuditLine;
@@ -143,13 +143,11 @@ impl<'a> Reader<'a> {
 
     fn verdict(&self, line: Verdict, to: &mut Sink<'_>) -> Result<(), LogError> {
         for found in line.findings {
+            let (cable, chip) = of_place(&self.0.host, &found.place);
             to(Row {
                 trouble: ["fault", "hang"].contains(&found.severity.as_str()),
-                cable: found
-                    .place
-                    .strip_prefix("link ")
-                    .map(|ends| text(&format!("{} {ends}", self.0.host))),
-                chip: first_chip(&found.place),
+                cable,
+                chip,
                 place: Some(text(&found.place)),
                 text: Some(text(&format!("{}: {}", found.severity, found.sentence))),
                 signature: Some(text(&found.signature)),
@@ -186,6 +184,12 @@ impl<'a> Reader<'a> {
             ..self.row(Kind::Command, name, 0)
         })
     }
+}
+
+/// The cable and the chip of a place of a finding on a host.
+pub(crate) fn of_place(host: &str, place: &str) -> (Option<Text>, Option<i32>) {
+    let cable = place.strip_prefix("link ").map(|ends| text(&format!("{host} {ends}")));
+    (cable, first_chip(place))
 }
 
 /// The chip of a place in words, such as `core 0:1-2 brisc`, `link 0:e8-1:e0` or `chip 3`.

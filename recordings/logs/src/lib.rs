@@ -2,9 +2,9 @@
 //!
 //! [`files_below`] finds the files of folders, [`Format::of`] recognises what each is, and [`read`] makes
 //! [`Row`]s of it: lines of JSON that this program prints or keeps, logs of tt-metal and of its Watcher,
-//! reports of tt-triage. Recordings are recognised here and read by `probe`'s users. With the feature
-//! `store`, `Writer` writes rows as Parquet below `day=.../host=...`, and `Logs` asks such files with
-//! SQL; the questions in [`Question`] are SQL too.
+//! reports of tt-triage, metrics as text, also packed with gzip. Recordings are recognised here and read by
+//! `probe`'s users. With the feature `store`, `Writer` writes rows as Parquet below `day=.../host=...`, and
+//! `Logs` asks such files with SQL; the questions in [`Question`] are SQL too.
 //!
 //! # Invariants
 //!
@@ -18,6 +18,8 @@ mod format;
 mod json;
 mod lines;
 mod metal;
+mod metrics;
+mod opened;
 mod question;
 mod row;
 mod source;
