@@ -130,7 +130,8 @@ impl<'a> Reader<'a> {
 impl Parser for Reader<'_> {
     fn line(&mut self, line: &str, to: &mut Sink<'_>) -> Result<Option<String>, LogError> {
         let is_legend = line.starts_with('\t') || line == "Legend:";
-        if is_legend || line.trim().is_empty() || line.starts_with("-----") {
+        let is_end = line.starts_with("-----") || line.contains(" completed at ");
+        if is_legend || is_end || line.trim().is_empty() {
             return Ok(None);
         }
         if let Some((number, at)) = seconds(line, "Dump #") {
@@ -163,7 +164,7 @@ mod tests {
         Device 0 worker core(x= 0,y= 0) virtual(x=18,y=18):   GW,   W,   W,   W,   W  rmsg:D0D|bnt h_id:  0 smsg:DDDD \n\
         k_ids:  0|  0|  0|  0|  0\n\
         Device 0 acteth core(x= 0,y=15) virtual(x=21,y=17):  RED,   X,   X,   X,   X  rmsg:D0I|e h_id:  0 \n\
-        k_ids:  0\nk_id[  0]: blank\n-----\n\
+        k_ids:  0\nk_id[  0]: blank\nDump #1 completed at 0.457s\n-----\n\
         Dump #2 at 10.300s\n\
         Device 0 worker core(x= 0,y= 0) virtual(x=18,y=18):   GW,   W,   W,   W,   W  rmsg:D0D|bnt h_id:  0 smsg:DDDD \n\
         k_ids:  0|  0|  0|  0|  0\n\
