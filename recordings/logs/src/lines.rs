@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read as _};
 
-/// Removes the sequences that color a terminal.
+/// Removes the sequences that colour a terminal.
 fn remove_escapes(bytes: &mut Vec<u8>) {
     const ESCAPE: u8 = 0x1b;
     if !bytes.contains(&ESCAPE) {
@@ -32,7 +32,7 @@ impl<R: BufRead> Lines<R> {
         Self { reader, most_bytes, bytes: Vec::new(), cut: 0 }
     }
 
-    /// Returns the next line without its end and without colors, and whether it is whole; none at the end
+    /// Returns the next line without its end and without colours, and whether it is whole; none at the end
     /// of the file. What is not UTF-8 is replaced.
     pub(crate) fn next(&mut self) -> io::Result<Option<(Cow<'_, str>, bool)>> {
         self.bytes.clear();
