@@ -141,6 +141,20 @@ fn a_device_is_closed_between_looks_that_are_seconds_apart() {
     assert!(opens(&run) >= 2, "{}", run.trace);
     let Some(run) = watched("--watch=1s") else { return };
     assert_eq!((run.out.lines().count(), opens(&run)), (2, 1), "{} {}", run.stderr, run.trace);
+    for (verb, kept) in [
+        (&["record", "FILE", "--moments", "2", "--every", "5s"][..], false),
+        (&["record", "FILE", "--moments", "2", "--every", "2s"], true),
+        (&["fabric", "waits", "--over", "4000000000"], false),
+    ] {
+        let file = std::env::temp_dir().join(format!("silicon-{}.mcap", std::process::id()));
+        let words =
+            verb.iter().map(|word| if *word == "FILE" { file.to_str().unwrap() } else { word });
+        let Some(run) = self::run("wh", &["--expect-read-only"], &words.collect::<Vec<_>>()) else {
+            return;
+        };
+        let _ = std::fs::remove_file(&file);
+        assert_eq!(opens(&run) == 1, kept, "{verb:?}: {} {}", run.stderr, run.trace);
+    }
 }
 
 #[test]

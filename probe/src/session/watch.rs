@@ -23,6 +23,9 @@ type Tiles = BTreeSet<(ChipId, NocXy)>;
 
 /// Time over which a mesh is usually watched, in device cycles.
 pub const WATCHED_CYCLES: u64 = 50_000_000;
+/// In a pause of so long the devices are given back, as between snapshots that are 5 s apart and take a
+/// part of that: an open one can neither be flashed nor reset.
+const LONG_PAUSE_CYCLES: u64 = 4_000_000_000;
 /// Snapshots that a verdict rests on, if time permits.
 pub(super) const SNAPSHOTS: u64 = 4;
 /// Most snapshots that are taken at first until the read set has everything: a router leads to its
@@ -494,17 +497,28 @@ impl Session {
             && leads.spans.iter().chain(&wanted).all(|span| spans.contains(span))
     }
 
-    /// Lets time pass: that of the target, or the host's where a target has its own.
+    /// Lets time pass: that of the target, or the host's where a target has its own. In a long pause
+    /// the devices are given back.
     ///
     /// # Errors
     /// When the target is gone.
     pub fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
+        if cycles >= LONG_PAUSE_CYCLES {
+            self.give_back();
+        }
         if self.target.abilities().stepped_time {
             return self.target.pass(cycles);
         }
         // A cycle is about a nanosecond.
         std::thread::sleep(Duration::from_nanos(cycles));
         Ok(())
+    }
+
+    /// Closes the machine's devices until the next access, so that others can reset or flash them.
+    pub fn give_back(&mut self) {
+        if let Some(bus) = self.target.bus() {
+            bus.give_back();
+        }
     }
 }
 

@@ -365,6 +365,10 @@ impl TargetBus for AgentTarget {
         self.hosts.iter().enumerate().flat_map(of).collect()
     }
 
+    fn give_back(&mut self) {
+        self.tell(&Request::GiveBack);
+    }
+
     fn writer(&mut self) -> Option<Client> {
         self.hosts.iter().find_map(|host| host.status.writer.clone())
     }

@@ -80,10 +80,6 @@ pub(crate) fn act<V: Verb>(
     }
 }
 
-/// Between looks that are so far apart, the machine is given back: an open device can neither be
-/// flashed nor reset.
-const FAR_APART_CYCLES: u64 = 5_000_000_000;
-
 /// `--watch`: carries out a verb again and again, on the same open target if it has one.
 fn repeat<V: Verb>(
     verb: &V,
@@ -112,11 +108,7 @@ fn repeat<V: Verb>(
     }
     loop {
         verb.run(target, style)?;
-        let mut machine = open(target)?;
-        if cycles >= FAR_APART_CYCLES {
-            machine.give_back();
-        }
-        let passed = machine.target().pass(cycles);
+        let passed = open(target)?.session().pass(cycles);
         passed.map_err(|gone| Failure::of_access(&target.words, &gone))?;
     }
 }

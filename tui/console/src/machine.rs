@@ -128,13 +128,6 @@ impl Machine {
         self.session.target()
     }
 
-    /// Closes the machine's devices until the next access, so that others can reset or flash them.
-    pub fn give_back(&mut self) {
-        if let Some(bus) = self.target().bus() {
-            bus.give_back();
-        }
-    }
-
     /// The images known to run.
     pub fn images(&mut self) -> &ImageMap {
         self.session.images()

@@ -12,7 +12,7 @@ use serde_bytes::ByteBuf;
 use std::sync::Arc;
 
 /// Version of the messages; both sides must have the same.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Most bytes that one request may ask for: the answer must fit in a frame.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
@@ -48,6 +48,8 @@ pub(super) enum Request {
     Elf(String),
     /// Lets time pass, in device cycles; what went wrong is in the next status. No answer.
     Pass(u64),
+    /// Closes the devices until the next access. No answer.
+    GiveBack,
     /// Names the command of the following writes. No answer.
     Command(String),
     /// Writes are made also if they cannot be logged. No answer.

@@ -4,7 +4,7 @@ use super::message::{self, MOST_BYTES, ReadReply, Reply, Request, Status, VERSIO
 use crate::wire::{Outbox, Received, receive};
 use machine::clock::host_micros;
 use machine::snapshot::{AccessError, Plan};
-use machine::target::{Audit, FarElf, Target};
+use machine::target::{Audit, FarElf, Target, TargetBus};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
@@ -159,6 +159,7 @@ impl<W: Write> Agent<'_, W> {
                 let passed = self.target().pass(cycles);
                 self.passed = std::mem::replace(&mut self.passed, Ok(())).and(passed);
             }
+            Request::GiveBack => self.target().bus().into_iter().for_each(TargetBus::give_back),
             Request::Command(name) => self.target().commanded_by(&name),
             Request::MustNotStop => self.target().never_stop_for_audit(),
             other => {

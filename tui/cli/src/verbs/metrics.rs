@@ -56,7 +56,7 @@ impl Verb for MetricsArguments {
         let mut machine = open(target)?.into_machine();
         output::say(&format!("{}: metrics at http://{address}/metrics", target.words));
         // Scrapes are seconds apart.
-        machine.give_back();
+        machine.session().give_back();
         let mut last: Option<(Instant, String)> = None;
         http::serve(&listener, &mut || {
             let fresh = last.take().filter(|(taken, _)| taken.elapsed() < LEAST_APART);
@@ -64,7 +64,7 @@ impl Verb for MetricsArguments {
                 fresh
             } else {
                 let text = taken(&mut machine, target, over).map(|taken| taken.0);
-                machine.give_back();
+                machine.session().give_back();
                 (Instant::now(), text?)
             };
             last = Some((at, text.clone()));

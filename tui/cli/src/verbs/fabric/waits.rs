@@ -11,7 +11,6 @@ use console::machine::{Machine, Opening};
 use decode::inspect::ReadSet;
 use diagnosis::WaitGraph;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 pub(super) fn run(
     target: &Opening,
@@ -31,7 +30,7 @@ pub(super) fn run(
         let before = machine.target().now().map_err(gone)?;
         match present {
             Some(moment) => machine.session().seek(moment),
-            None => pass(&mut machine, over).map_err(gone)?,
+            None => machine.session().pass(over).map_err(gone)?,
         }
         let (_, last) = follow(&mut machine, read_set.clone());
         if let Some(gone) = end_of_all(&last.memory) {
@@ -96,18 +95,6 @@ fn go_back(machine: &mut Machine, cycles: u64) -> Option<usize> {
     let before = before.unwrap_or(at.saturating_sub(1));
     history.seek(before);
     Some(at)
-}
-
-/// Advances the target's time, or waits.
-fn pass(machine: &mut Machine, cycles: u64) -> Result<(), machine::snapshot::AccessError> {
-    let target = machine.target();
-    if target.abilities().stepped_time {
-        target.pass(cycles)
-    } else {
-        // A cycle is about a nanosecond.
-        std::thread::sleep(Duration::from_nanos(cycles));
-        Ok(())
-    }
 }
 
 fn page(waits: &WaitGraph) -> String {
