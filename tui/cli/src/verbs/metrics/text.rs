@@ -174,3 +174,30 @@ fn sorted(text: &str) -> String {
     lines.chunk_by_mut(samples).for_each(<[&str]>::sort_unstable);
     lines.concat()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn the_dashboard_asks_for_metrics_that_exist_and_for_all_of_a_card() {
+        let printed = include_str!("../../../../tests/golden/metrics.txt");
+        let of_cards = CARD_GAUGES.map(|(name, ..)| name);
+        let dashboard = include_str!("../../../../package/grafana-dashboard.json");
+        let dashboard: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        let panels = dashboard["panels"].as_array().unwrap().iter();
+        let targets = panels.flat_map(|panel| panel["targets"].as_array().unwrap());
+        let asked: Vec<&str> = targets.map(|target| target["expr"].as_str().unwrap()).collect();
+        let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+        let asks_for = |asks: &str, name: &str| asks.split(word).any(|it| it == name);
+        for asks in &asked {
+            let known = |name: &str| printed.contains(&format!("# TYPE {name} gauge\n"));
+            let of_card = of_cards.iter().any(|name| asks_for(asks, name));
+            assert!(of_card || asks.split(word).any(known), "{asks}");
+        }
+        for name in of_cards {
+            assert!(asked.iter().any(|asks| asks_for(asks, name)), "{name}");
+        }
+    }
+}
