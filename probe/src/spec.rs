@@ -112,6 +112,18 @@ impl TargetSpec {
         named.into_iter().flatten().cloned().collect()
     }
 
+    /// Whether it is reached outside this process: no file, and no mesh that is emulated here.
+    pub fn is_a_machine(&self) -> bool {
+        matches!(
+            self,
+            Self::Ttsim(_)
+                | Self::Sockets(_)
+                | Self::Agents(_)
+                | Self::UmdSim(_)
+                | Self::Silicon(_)
+        )
+    }
+
     /// Parses the words.
     ///
     /// # Errors

@@ -101,6 +101,15 @@ fn metrics_are_served_to_whoever_asks_rightly() {
 }
 
 #[test]
+fn json_of_a_verb_that_prints_none_is_refused() {
+    for verb in [&["metrics"][..], &["record", "x.mcap"], &["completions", "bash"]] {
+        let output = meshscope(&[&["--target", RECORDING, "--json"], verb].concat());
+        assert_eq!(output.status.code(), Some(2), "{verb:?}");
+        assert_eq!(stderr(&output), format!("meshscope: --json: {} prints no JSON\n", verb[0]));
+    }
+}
+
+#[test]
 fn an_address_that_cannot_be_listened_at_is_one_sentence() {
     let output = meshscope(&["--target", RECORDING, "metrics", "--listen", "192.0.2.1:9464"]);
     assert_eq!(output.status.code(), Some(2));

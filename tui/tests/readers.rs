@@ -114,14 +114,26 @@ fn verbs_that_read_are_tools_of_the_model_context_protocol() {
         lines,
         [
             "meshscope",
-            "buffers check cores devices explain fabric images links mesh operations print queues read \
-             who-wrote why",
+            "buffers changes check cores devices diff doctor explain fabric fabric-check fabric-path \
+             fabric-status fabric-tables fabric-waits images links mesh operations print queues read \
+             symbols-addr symbols-backtrace symbols-function symbols-line symbols-list symbols-type \
+             symbols-value who-wrote why",
             "len place required: place",
             "links answers cycles gaps links no_peer_known schema target",
             "read answers addr bytes chip schema tile",
             "read says 'nowhere' is not a chip number",
             "read says there is no argument `allow`",
             "fabric says 'drain' is not a chip number",
+            "fabric-waits answers cycles deadlocks over_cycles roots schema still target waits",
+            "fabric-path says invalid value 'nowhere' for '<TO>': 'nowhere' is not a chip, such as 7, nor a \
+             node, such as M0D3 (see --help)",
+            "fabric-drain says there is no tool `fabric-drain`",
+            "fabric-status says there is no argument `keep`",
+            "symbols-type answers kind members name schema size",
+            "diff answers from_cycles notes schema target tiles to_cycles",
+            "diff says ssh://host: a call opens recordings and emulated meshes only",
+            "diff says ttsim:library.so: a call opens recordings and emulated meshes only",
+            "changes says emulator:n300,run=idle: it has no past: `meshscope record FILE` keeps its moments",
             "write says there is no tool `write`",
         ]
     );

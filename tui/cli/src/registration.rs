@@ -66,6 +66,9 @@ pub(crate) fn act<V: Verb>(
     if let Some(name) = verb.no_table().filter(|_| style.csv && !arguments.dry_run) {
         return Err(Failure::Usage(format!("--csv: {name} prints no table")));
     }
+    if arguments.json && !V::PRINTS_JSON && !arguments.dry_run {
+        return Err(Failure::Usage(format!("--json: {} prints no JSON", V::NAME)));
+    }
     let target = verb.opening(arguments);
     if !verb.cleans_up() {
         interrupt::watch(|| None)?;

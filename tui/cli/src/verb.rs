@@ -8,6 +8,7 @@ use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use decode::inspect::ReadSet;
 use machine::target::Preview;
+use probe::spec::TargetSpec;
 use schemars::Schema;
 
 /// The pages of a verb and its subcommands, by name.
@@ -46,8 +47,12 @@ pub(crate) trait Verb: Args {
 
     /// What `--watch` means to it.
     const WATCH: Watches = Watches::Never;
-    /// Whether it only reads a machine, and prints JSON.
+    /// Whether it only reads a machine or files, and prints JSON.
     const READS: bool = !matches!(Self::WATCH, Watches::Never);
+    /// Subcommands of a verb that reads which change a machine.
+    const CHANGES: &[&str] = &[];
+    /// Whether it prints JSON.
+    const PRINTS_JSON: bool = !Self::SCHEMAS.is_empty();
 
     /// What prints no table, and so no CSV; none if it prints one.
     fn no_table(&self) -> Option<&'static str> {
@@ -57,6 +62,11 @@ pub(crate) trait Verb: Args {
     /// Whether it cleans up at the end, so that it listens to signals itself.
     fn cleans_up(&self) -> bool {
         false
+    }
+
+    /// The targets that its arguments name.
+    fn named(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     /// The target that it opens.
@@ -78,15 +88,21 @@ pub(crate) struct Description {
     pub(crate) schemas: Schemas,
     pub(crate) dry_run: bool,
     pub(crate) watch: Watches,
-    /// Carries it out on a target, if it only reads.
+    /// What serves calls of it, if it only reads.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "the verb `mcp` calls it"))]
-    pub(crate) read: Option<Read>,
+    pub(crate) read: Option<Reader>,
     /// Adds its arguments and its comment.
     pub(crate) grammar: fn(Command) -> Command,
 }
 
-/// Carries out a verb on a target.
-pub(crate) type Read = fn(&ArgMatches, &Opening, Style) -> Result<Outcome, Failure>;
+/// Calls of a verb that reads.
+#[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "the verb `mcp` reads them"))]
+pub(crate) struct Reader {
+    /// Carries it out on a target.
+    pub(crate) call: fn(&ArgMatches, &Opening, Style) -> Result<Outcome, Failure>,
+    /// Its subcommands that do more than read.
+    pub(crate) changes: &'static [&'static str],
+}
 
 /// Returns all verbs, in the order of help.
 pub(crate) type Descriptions = fn() -> Vec<&'static Description>;
@@ -99,14 +115,24 @@ impl Description {
             schemas: V::SCHEMAS,
             dry_run: V::QUESTION.is_some(),
             watch: V::WATCH,
-            read: if V::READS { Some(read::<V>) } else { None },
+            read: if V::READS {
+                Some(Reader { call: call::<V>, changes: V::CHANGES })
+            } else {
+                None
+            },
             grammar: V::augment_args,
         }
     }
 }
 
-fn read<V: Verb>(matches: &ArgMatches, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+/// Carries out a verb for a caller who may not choose the machine.
+fn call<V: Verb>(matches: &ArgMatches, target: &Opening, style: Style) -> Result<Outcome, Failure> {
     let verb = V::from_arg_matches(matches).map_err(|error| Failure::Usage(error.to_string()))?;
+    let opens = |words: &&str| TargetSpec::parse(words).is_ok_and(|spec| spec.is_a_machine());
+    if let Some(other) = verb.named().into_iter().find(opens) {
+        let why = "a call opens recordings and emulated meshes only";
+        return Err(Failure::Usage(format!("{other}: {why}")));
+    }
     verb.run(target, style)
 }
 

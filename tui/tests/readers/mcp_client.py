@@ -12,6 +12,9 @@ except ImportError as error:
     sys.exit()
 
 
+STUCK = "../recordings/library/n300_router_stuck.mcap"
+
+
 async def main(program):
     server = StdioServerParameters(command=program, args=["--target", "emulator:n300,run=idle", "mcp"])
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
@@ -30,6 +33,15 @@ async def main(program):
             ("read", {"place": "nowhere"}),
             ("read", {"place": "0:1-2:0x30000", "allow": "write"}),
             ("fabric", {"place": "drain"}),
+            ("fabric-waits", {}),
+            ("fabric-path", {"from": "0", "to": "nowhere"}),
+            ("fabric-drain", {}),
+            ("fabric-status", {"keep": "kept"}),
+            ("symbols-type", {"name": "eth_channel_sync_t", "elf": "../firmware/images/edm.elf"}),
+            ("diff", {"a": STUCK, "b": f"{STUCK},at=#0"}),
+            ("diff", {"a": STUCK, "b": "ssh://host"}),
+            ("diff", {"a": STUCK, "b": "ttsim:library.so"}),
+            ("changes", {}),
             ("write", {"place": "0:1-2:0x30000", "value": "7"}),
         ]:
             answer = await session.call_tool(name, arguments)

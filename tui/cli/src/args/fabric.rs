@@ -1,6 +1,6 @@
 //! The subcommands of `meshscope fabric`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 use console::fabric::Addressee;
 use fabric::TakenOut;
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ pub(crate) struct PathArguments {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ProofArguments {
     /// Tables of some routers, as `fabric tables --json` prints them, in place of those in L1.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tables: Option<PathBuf>,
 }
 

@@ -1,6 +1,6 @@
 //! The subcommands of `meshscope symbols`.
 
-use clap::{Subcommand, ValueEnum};
+use clap::{Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 /// A subcommand of `symbols`.
@@ -11,7 +11,7 @@ pub(crate) enum Question {
         /// The type, or a path into one: mailboxes_t, mailboxes_t.launch[0].
         name: String,
         /// The file.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         elf: PathBuf,
     },
     /// Print the value of a constant or variable, if the file contains it, and its address.
@@ -24,7 +24,7 @@ pub(crate) enum Question {
         /// *p, &x, (launch_msg_t *)0x1234, go_msg_t@0x370.
         expression: String,
         /// The file.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         elf: PathBuf,
         /// The program counter: local variables of the functions at this address are found too.
         #[arg(long, value_name = "ADDR")]
@@ -35,7 +35,7 @@ pub(crate) enum Question {
         /// The line, as <file>:<line>; the file by the end of its path.
         place: String,
         /// The file.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         elf: PathBuf,
     },
     /// Print all code of a function: cold and partial parts, clones, and where it is inlined.
@@ -46,7 +46,7 @@ pub(crate) enum Question {
         #[arg(long)]
         disassemble: bool,
         /// The file.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         elf: PathBuf,
     },
     /// Print the names of all types, variables, functions or files.
@@ -57,7 +57,7 @@ pub(crate) enum Question {
         /// Only names that contain this; * stands for anything.
         pattern: Option<String>,
         /// The file.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         elf: PathBuf,
     },
     /// Print the functions, files and lines at an address.
@@ -65,7 +65,7 @@ pub(crate) enum Question {
         /// The address as the core sees it, decimal or 0x hexadecimal.
         addr: String,
         /// The file.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         elf: PathBuf,
     },
     /// Print the frames of a core's stack from saved registers and memory, and why the stack ends

@@ -41,6 +41,7 @@ pub(crate) struct ChangesArguments {
 
 impl Verb for ChangesArguments {
     const NAME: &str = "changes";
+    const READS: bool = true;
     const PAGES: Pages = &[("changes", include_str!("../manual/verbs/changes.md"))];
     const SCHEMAS: Schemas = &[("changes", schema::<Changes<'_>>)];
     fn no_table(&self) -> Option<&'static str> {
@@ -67,10 +68,14 @@ pub(crate) struct DiffArguments {
 
 impl Verb for DiffArguments {
     const NAME: &str = "diff";
+    const READS: bool = true;
     const PAGES: Pages = &[("diff", include_str!("../manual/verbs/diff.md"))];
     const SCHEMAS: Schemas = &[("diff", schema::<Changes<'_>>)];
     fn no_table(&self) -> Option<&'static str> {
         Some("diff")
+    }
+    fn named(&self) -> Vec<&str> {
+        vec![&self.a, &self.b]
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         diff(target, style, self)

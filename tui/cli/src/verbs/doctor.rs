@@ -16,6 +16,7 @@ pub(crate) struct DoctorArguments {}
 
 impl Verb for DoctorArguments {
     const NAME: &str = "doctor";
+    const READS: bool = true;
     const PAGES: Pages = &[("doctor", include_str!("../manual/verbs/doctor.md"))];
     const SCHEMAS: Schemas = &[("doctor", schema::<Checkup>)];
     fn run(&self, opening: &Opening, style: Style) -> Result<Outcome, Failure> {

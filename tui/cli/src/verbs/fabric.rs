@@ -46,6 +46,7 @@ pub(crate) struct FabricArguments {
 
 impl Verb for FabricArguments {
     const NAME: &str = "fabric";
+    const CHANGES: &[&str] = &["drain", "load"];
     const PAGES: Pages = &[
         ("fabric", include_str!("../manual/verbs/fabric.md")),
         ("fabric status", include_str!("../manual/verbs/fabric-status.md")),

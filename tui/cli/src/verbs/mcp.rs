@@ -4,7 +4,7 @@
 use crate::args::Arguments;
 use crate::output::kept;
 use crate::target::Style;
-use crate::verb::{Description, Pages, Verb};
+use crate::verb::{Description, Pages, Reader, Verb};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, ValueHint};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
@@ -32,16 +32,42 @@ impl Verb for McpArguments {
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         let style = Style { json: true, ..style };
-        let verbs = (style.verbs)().into_iter().filter(|verb| verb.read.is_some());
-        let verbs: Vec<&Description> = verbs.collect();
-        let tools = verbs.iter().map(|verb| tool(&own(verb))).collect();
+        let offers: Vec<Offer> = (style.verbs)().into_iter().flat_map(offers).collect();
+        let tools = offers.iter().map(tool).collect();
         let (calls, called) = channel();
         let serving = std::thread::spawn(move || serve(Server { tools, calls }));
-        answer(&called, &verbs, (target, style));
+        answer(&called, &offers, (target, style));
         let served =
             serving.join().map_err(|_| Failure::Internal("mcp: its thread ended".into()))?;
         served.map(|()| Outcome::Healthy).map_err(|why| Failure::Usage(format!("mcp: {why}")))
     }
+}
+
+/// A tool: a verb, or one of its subcommands.
+struct Offer {
+    name: String,
+    verb: &'static Description,
+    reader: &'static Reader,
+    subcommand: Option<String>,
+    /// What it takes, without the global options: nothing is permitted by a call.
+    own: Command,
+}
+
+/// Returns the tools of a verb.
+fn offers(verb: &'static Description) -> Vec<Offer> {
+    let Some(reader) = &verb.read else { return Vec::new() };
+    let own = (verb.grammar)(Command::new(verb.name).no_binary_name(true));
+    let mut offers = Vec::new();
+    for part in own.get_subcommands().filter(|part| !reader.changes.contains(&part.get_name())) {
+        let name = part.get_name().to_owned();
+        let own = part.clone();
+        let name_of_both = format!("{}-{name}", verb.name);
+        offers.push(Offer { name: name_of_both, verb, reader, subcommand: Some(name), own });
+    }
+    if !own.is_subcommand_required_set() {
+        offers.push(Offer { name: verb.name.to_owned(), verb, reader, subcommand: None, own });
+    }
+    offers
 }
 
 /// A call, and where its result goes.
@@ -94,15 +120,14 @@ fn serve(server: Server) -> Result<(), String> {
 }
 
 /// Carries out calls, one at a time, on a target that is opened for each.
-fn answer(called: &Receiver<Call>, verbs: &[&Description], on: (&Opening, Style)) {
+fn answer(called: &Receiver<Call>, offers: &[Offer], on: (&Opening, Style)) {
     for (call, result) in called {
-        let verb = verbs.iter().find(|verb| verb.name == call.name);
+        let offer = offers.iter().find(|offer| offer.name == call.name);
         let none = || Failure::Usage(format!("there is no tool `{}`", call.name));
         let (done, text) = kept(|| {
-            verb.ok_or_else(none).and_then(|verb| {
-                let matches = parse(verb, &call.arguments.unwrap_or_default())?;
-                verb.read.map_or(Ok(Outcome::Healthy), |read| read(&matches, on.0, on.1))
-            })
+            let offer = offer.ok_or_else(none)?;
+            let matches = parse(offer, &call.arguments.unwrap_or_default())?;
+            (offer.reader.call)(&matches, on.0, on.1)
         });
         let answered = match done {
             Ok(_) => {
@@ -117,18 +142,6 @@ fn answer(called: &Receiver<Call>, verbs: &[&Description], on: (&Opening, Style)
     }
 }
 
-/// The verb alone, without the global options: nothing is permitted by a call.
-fn own(verb: &Description) -> Command {
-    (verb.grammar)(Command::new(verb.name).no_binary_name(true))
-}
-
-/// The verb with the global options, to which some of its own refer.
-fn whole(verb: &Description) -> Command {
-    let mut grammar = Arguments::augment_args(own(verb));
-    grammar.build();
-    grammar
-}
-
 /// What a call may say: a call writes no file.
 fn arguments(grammar: &Command) -> impl Iterator<Item = &Arg> {
     let takes = |arg: &&Arg| {
@@ -141,7 +154,7 @@ fn arguments(grammar: &Command) -> impl Iterator<Item = &Arg> {
     grammar.get_arguments().filter(takes)
 }
 
-fn tool(grammar: &Command) -> Tool {
+fn tool(Offer { name, own: grammar, .. }: &Offer) -> Tool {
     let mut properties = JsonObject::new();
     for arg in arguments(grammar) {
         properties.insert(arg.get_id().to_string(), property(arg));
@@ -155,7 +168,7 @@ fn tool(grammar: &Command) -> Tool {
     schema.insert("additionalProperties".into(), false.into());
     let about = grammar.get_long_about().or_else(|| grammar.get_about());
     let about = about.map_or_else(String::new, ToString::to_string);
-    let tool = Tool::new(grammar.get_name().to_owned(), about, schema);
+    let tool = Tool::new(name.clone(), about, schema);
     tool.with_annotations(ToolAnnotations::new().read_only(true))
 }
 
@@ -183,14 +196,20 @@ fn is_list(arg: &Arg) -> bool {
     many || matches!(arg.get_action(), ArgAction::Append)
 }
 
-/// Parses a call by the grammar of the command line.
-fn parse(verb: &Description, call: &JsonObject) -> Result<ArgMatches, Failure> {
-    let (own, grammar) = (own(verb), whole(verb));
-    let (mut options, mut places) = (Vec::new(), Vec::new());
+/// Parses a call by the grammar of the command line, with the global options, to which some of a verb's
+/// own refer.
+fn parse(offer: &Offer, call: &JsonObject) -> Result<ArgMatches, Failure> {
+    let verb = offer.verb;
+    let grammar = (verb.grammar)(Command::new(verb.name).no_binary_name(true));
+    let mut grammar = Arguments::augment_args(grammar);
+    grammar.build();
+    let part = offer.subcommand.as_ref().and_then(|name| grammar.find_subcommand(name));
+    let part = part.unwrap_or(&grammar);
+    let (mut options, mut places) = (Vec::from_iter(offer.subcommand.clone()), Vec::new());
     for (name, value) in call {
         let unknown = || Failure::Usage(format!("there is no argument `{name}`"));
-        let is_own = arguments(&own).any(|arg| arg.get_id() == name);
-        let arg = grammar.get_arguments().find(|arg| is_own && arg.get_id() == name);
+        let is_own = arguments(&offer.own).any(|arg| arg.get_id() == name);
+        let arg = part.get_arguments().find(|arg| is_own && arg.get_id() == name);
         let arg = arg.ok_or_else(unknown)?;
         let one = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let values: Vec<String> = match value {
@@ -211,8 +230,8 @@ fn parse(verb: &Description, call: &JsonObject) -> Result<ArgMatches, Failure> {
     options.extend(places.into_iter().flat_map(|(_, values)| values));
     let usage = |error: clap::Error| Failure::Usage(one_line(&error.render().to_string()));
     let matches = grammar.try_get_matches_from(options).map_err(usage)?;
-    match matches.subcommand_name() {
-        Some(name) => Err(Failure::Usage(format!("`{name}` is no part of this tool"))),
-        None => Ok(matches),
+    match (matches.subcommand_name(), &offer.subcommand) {
+        (Some(name), None) => Err(Failure::Usage(format!("`{name}` is no part of this tool"))),
+        _ => Ok(matches),
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct SchemaArguments {
 
 impl Verb for SchemaArguments {
     const NAME: &str = "schema";
+    const PRINTS_JSON: bool = true;
     const PAGES: Pages = &[("schema", include_str!("../manual/verbs/schema.md"))];
     fn no_table(&self) -> Option<&'static str> {
         Some("schema")

@@ -30,6 +30,7 @@ pub(crate) struct SymbolsArguments {
 
 impl Verb for SymbolsArguments {
     const NAME: &str = "symbols";
+    const READS: bool = true;
     const PAGES: Pages = &[
         ("symbols", include_str!("../manual/verbs/symbols.md")),
         ("symbols type", include_str!("../manual/verbs/symbols-type.md")),
