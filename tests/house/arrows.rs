@@ -106,6 +106,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "probe",
             "recordings",
             "logs",
+            "descriptors",
             "workloads",
             "collectives",
             "fabric",

@@ -809,9 +809,63 @@ fn a_mesh_is_printed_as_a_descriptor() {
     refuses(
         &["--target", n300, "mesh", "--descriptor", "--json"],
         2,
-        &["--descriptor prints YAML"],
+        &["--descriptor prints the format of UMD"],
     );
     refuses(&["mesh", "--descriptor", "--expect", "n300"], 2, &["cannot be used with"]);
+    // As a mesh graph it reads back as itself, and is the machine.
+    let t3000 = "emulator:t3000,run=idle";
+    let graph = mesh(t3000, &["--descriptor", "mgd"]);
+    let printed = Scratch::new("printed.textproto", graph.as_bytes());
+    assert!(mesh(t3000, &["--expect", printed.path()]).contains("describes it"));
+    let again = format!("emulator:{},run=idle", printed.path());
+    assert_eq!(mesh(&again, &["--descriptor=mgd"]), graph);
+    refuses(&["mesh", "--descriptor", "fsd"], 2, &["invalid value 'fsd' for '--descriptor"]);
+    let lost = "emulator:t3000,run=idle,fault=link:4.0:down";
+    let output = meshscope(&["--target", lost, "mesh", "--descriptor=mgd"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), graph, "a link that is down was found");
+}
+
+#[test]
+fn a_descriptor_of_hosts_opens_as_an_emulated_mesh() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../layouts/descriptors/tests/data");
+    for name in [
+        "n300_fsd.textproto",
+        "n300_gsd.yaml",
+        "t3000_psd.textproto",
+        "dual_t3000_cabling.textproto",
+    ] {
+        let file = format!("{data}/{name}");
+        let target = format!("emulator:{file},run=idle");
+        let output = meshscope(&["--target", &target, "mesh", "--expect", &file]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("describes it"), "{name}: {text}");
+    }
+    let grouping = Scratch::new("grouping.textproto", b"groupings { }");
+    let target = format!("emulator:{}", grouping.path());
+    refuses(
+        &["--target", &target, "mesh"],
+        2,
+        &["this is a physical grouping descriptor of tt-metal"],
+    );
+}
+
+#[test]
+fn what_is_missing_as_a_whole_is_a_line_and_a_key() {
+    let psd = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../layouts/descriptors/tests/data/t3000_psd.textproto"
+    );
+    let output =
+        meshscope(&["--target", "emulator:n300,run=idle", "mesh", "--expect", psd, "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all: Vec<_> = answer["summary"].as_array().unwrap().iter().collect();
+    let lines = all.iter().filter(|it| it["kind"] == "missing-chip");
+    let lines: Vec<_> = lines.map(|it| it["sentence"].as_str().unwrap()).collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(
+        lines.iter().all(|it| it.contains(" tray ") && it.contains(": none of its 2 chips and "))
+    );
 }
 
 #[test]

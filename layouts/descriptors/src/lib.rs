@@ -24,11 +24,14 @@ mod cabling;
 mod factory;
 mod mesh_graph;
 mod physical;
+mod place;
 mod ranks;
 mod system;
 mod text;
 
 pub use factory::DeployedHost;
+pub use mesh_graph::{MeshGraph, mesh_graph_of};
+pub use place::place;
 pub use ranks::{RankBinding, RankBindings};
 
 use layouts::{ClusterDescriptor, DescriptorError, DescriptorProblem, TextError};

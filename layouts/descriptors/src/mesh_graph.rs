@@ -1,6 +1,9 @@
 //! Mesh graph descriptor: grids of chips, and how many links join them. It names no channels.
 
 mod grids;
+mod write;
+
+pub use write::{MeshGraph, mesh_graph_of};
 
 use crate::text::{Message, Text, wrong};
 use grids::Grid;

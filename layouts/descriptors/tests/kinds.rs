@@ -1,7 +1,8 @@
 //! An example of each kind, and what is said of files that are wrong.
 
-use descriptors::{Descriptor, deploy, hosts, read};
-use layouts::{ClusterDescriptor, Seat};
+use descriptors::{Descriptor, deploy, hosts, mesh_graph_of, place, read};
+use layouts::{ClusterDescriptor, Seat, SystemSpec};
+use std::collections::BTreeSet;
 
 fn mesh(name: &str, text: &str) -> ClusterDescriptor {
     match read(name, text).unwrap() {
@@ -97,6 +98,101 @@ fn a_mesh_graph_is_grids_and_the_links_between_them() {
         )
         .replace("count: 2", "count: 4");
     assert_eq!(mesh("mgd", &ring).links.len(), 2 * 32 * 4);
+}
+
+#[test]
+fn every_shipped_mesh_is_written_as_a_mesh_graph_that_reads_back_as_itself() {
+    let mut written = 0;
+    for name in SystemSpec::shipped_names() {
+        let system = SystemSpec::shipped(name).unwrap().unwrap();
+        for cabling in system.cablings() {
+            let shipped = system.describe(cabling).unwrap();
+            let graph = mesh_graph_of(&shipped).unwrap();
+            assert_eq!(graph.beyond, 0, "{name} {cabling}");
+            let again = mesh("mgd", &graph.text);
+            let counts = |mesh: &ClusterDescriptor| (mesh.chips.len(), mesh.links.len());
+            assert_eq!(counts(&again), counts(&shipped), "{name} {cabling}: {}", graph.text);
+            assert_eq!(mesh_graph_of(&again).unwrap().text, graph.text, "{name} {cabling}");
+            written += 1;
+        }
+    }
+    assert!(written >= 9, "{written}");
+    let rings = include_str!("data/rings_mgd.textproto");
+    let own = mesh_graph_of(&mesh("rings", rings)).unwrap().text;
+    assert_eq!(own, rings.split_once('\n').unwrap().1);
+    let two = mesh("mgd", include_str!("data/t3000_mgd.textproto"));
+    let again = mesh("again", &mesh_graph_of(&two).unwrap().text);
+    assert_eq!((again.chips, again.links), (two.chips, two.links));
+}
+
+#[test]
+fn a_mesh_that_is_no_grid_is_not_written_as_a_mesh_graph() {
+    let shipped = ClusterDescriptor::shipped("t3000").unwrap().unwrap();
+    let wrong = |change: &dyn Fn(&mut ClusterDescriptor)| {
+        let mut mesh = shipped.clone();
+        change(&mut mesh);
+        mesh_graph_of(&mesh)
+    };
+    let says = |change: &dyn Fn(&mut ClusterDescriptor)| wrong(change).unwrap_err();
+    assert_eq!(
+        says(&|mesh| drop(mesh.chips.remove(0))),
+        "the chips of rack 0 shelf 0 are no grid: none is at x 1 y 0"
+    );
+    assert_eq!(says(&|mesh| mesh.chips[3].coord = None), "chip 3 has no coordinates");
+    let twice = says(&|mesh| mesh.chips[3].coord = mesh.chips[2].coord);
+    assert_eq!(twice, "chips 2 and 3 have the same coordinates");
+    let first = shipped.links[0];
+    let apart = says(&|mesh| {
+        mesh.links.retain(|link| (link.0.chip, link.1.chip) != (first.0.chip, first.1.chip));
+    });
+    assert!(apart.ends_with("are neighbours, and no link joins them"), "{apart}");
+    // One link less between two neighbours: the others have one beyond what all have.
+    let less = wrong(&|mesh| mesh.links.truncate(mesh.links.len() - 1)).unwrap();
+    assert!(less.text.contains("count: 1") && less.beyond == 9, "{less:?}");
+}
+
+#[test]
+fn hosts_stand_as_the_shipped_mesh_that_is_wired_alike() {
+    let placed = |kind: &str| {
+        let text = format!(
+            "graph_templates {{ key: \"one\" value {{ children {{ name: \"it\" node_ref {{ node_descriptor: \"{kind}\" }} }} }} }}
+             root_instance {{ template_name: \"one\" child_mappings {{ key: \"it\" value {{ host_id: 0 }} }} }}"
+        );
+        let mut placed = mesh("hosts", text.trim());
+        place(&mut placed);
+        placed
+    };
+    for (kind, name, word) in [
+        ("N300_LB_DEFAULT", "t3000", "mesh"),
+        ("WH_GALAXY", "galaxy", "mesh"),
+        ("WH_GALAXY_Y_TORUS", "galaxy", "ring"),
+        ("WH_GALAXY_XY_TORUS", "galaxy", "torus"),
+    ] {
+        let placed = placed(kind);
+        let shipped = SystemSpec::shipped(name).unwrap().unwrap().describe(word).unwrap();
+        let graph = mesh_graph_of(&placed).unwrap();
+        assert_eq!(graph, mesh_graph_of(&shipped).unwrap(), "{kind}");
+        let ids: BTreeSet<_> = placed.chips.iter().map(|it| it.unique_id).collect();
+        assert_eq!(ids.len(), placed.chips.len(), "{kind}");
+    }
+    // Rings along the other axis ship in no mesh.
+    let graph = mesh_graph_of(&placed("WH_GALAXY_X_TORUS")).unwrap();
+    assert!(graph.text.contains("[ 4, 8 ] dim_types: [ RING, LINE ]") && graph.beyond == 0);
+    let mut two = mesh("two", include_str!("data/dual_t3000_cabling.textproto"));
+    place(&mut two);
+    let graph = mesh_graph_of(&two).unwrap().text;
+    assert!(graph.contains("mesh_id: 1 }") && graph.contains("[ 2, 4 ]"), "{graph}");
+    // A host that no shipped mesh is like, and a descriptor that has coordinates.
+    let mut row =
+        mesh("fsd", &include_str!("data/n300_fsd.textproto").replace("chan_id: 9", "chan_id: 3"));
+    place(&mut row);
+    let at: Vec<_> =
+        row.chips.iter().filter_map(|chip| chip.coord).map(|at| (at.x, at.y)).collect();
+    assert_eq!(at, [(0, 0), (1, 0)]);
+    let shipped = ClusterDescriptor::shipped("tg").unwrap().unwrap();
+    let mut same = shipped.clone();
+    place(&mut same);
+    assert_eq!(same, shipped);
 }
 
 #[test]

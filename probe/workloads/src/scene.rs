@@ -281,7 +281,8 @@ impl Scene {
     /// What is wrong with the mesh or its description.
     pub fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
         let called = format!("emulator:{}", self.mesh);
-        let described = describe::cabled(&self.mesh, self.cabling.as_deref(), &called)?;
+        let mut described = describe::cabled(&self.mesh, self.cabling.as_deref(), &called)?;
+        descriptors::place(&mut described);
         match described.chips.len() {
             0..=MOST_EMULATED_CHIPS => Ok(described),
             chips => Err(SceneError::Mesh(format!(

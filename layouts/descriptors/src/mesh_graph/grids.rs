@@ -1,6 +1,6 @@
 //! The grids of a mesh graph, and of the meshes that ship.
 
-use layouts::{ChipCoord, ChipId, ClusterDescriptor, SystemSpec};
+use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId, SystemSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A mesh of rows and columns, with a number of links between neighbours.
@@ -20,7 +20,10 @@ pub(super) fn shipped(of: impl Iterator<Item = Grid>) -> Option<ClusterDescripto
         let system = SystemSpec::shipped(name)?.ok()?;
         let cablings: Vec<_> = system.cablings().map(str::to_owned).collect();
         let mut described = cablings.iter().filter_map(|cabling| system.describe(cabling));
-        described.find(|it| sorted(grids(it)) == wanted)
+        let grids = |it: &ClusterDescriptor| -> Result<Vec<Grid>, String> {
+            shelves(it)?.iter().map(|shelf| shelf.grid(&it.links)).collect()
+        };
+        described.find(|it| grids(it).is_ok_and(|grids| sorted(grids) == wanted))
     })
 }
 
@@ -41,32 +44,115 @@ fn sorted(grids: impl IntoIterator<Item = Grid>) -> Vec<Grid> {
     grids
 }
 
-/// Returns the grids of chips of one rack and shelf.
-fn grids(descriptor: &ClusterDescriptor) -> Vec<Grid> {
-    let mut shelves: BTreeMap<(u8, u8), Vec<(ChipId, ChipCoord)>> = BTreeMap::new();
-    for (chip, coord) in descriptor.chips.iter().filter_map(|chip| Some((chip.id, chip.coord?))) {
-        shelves.entry((coord.rack, coord.shelf)).or_default().push((chip, coord));
-    }
-    let of = |chips: &Vec<(ChipId, ChipCoord)>| {
-        let size = |axis: fn(&ChipCoord) -> u8| {
-            let places: BTreeSet<u8> = chips.iter().map(|(_, coord)| axis(coord)).collect();
-            places.len()
-        };
-        let dims = [size(|coord| coord.y), size(|coord| coord.x)];
-        let at: BTreeMap<ChipId, ChipCoord> = chips.iter().copied().collect();
-        let steps =
-            descriptor.links.iter().filter_map(|(a, b)| Some((at.get(&a.chip)?, at.get(&b.chip)?)));
-        let steps: Vec<[usize; 2]> =
-            steps.map(|(a, b)| [a.y.abs_diff(b.y).into(), a.x.abs_diff(b.x).into()]).collect();
-        let rings = [0, 1]
-            .map(|axis| dims[axis] > 2 && steps.iter().any(|step| step[axis] + 1 == dims[axis]));
-        let edges = |axis: usize| (dims[axis] - usize::from(!rings[axis])) * dims[1 - axis];
-        Grid {
-            dims,
-            rings,
-            links: steps.len().checked_div(edges(0) + edges(1)).unwrap_or_default(),
-            hosts: [1, 1],
+/// Chips of a rack and shelf that links join, by row and column.
+pub(super) struct Shelf {
+    name: (u8, u8),
+    rows: Vec<u8>,
+    columns: Vec<u8>,
+    cells: BTreeMap<(u8, u8), ChipId>,
+}
+
+/// Rack and shelf, and the first of the chips that links join there.
+type Part = ((u8, u8), ChipId);
+
+/// Returns the chips by rack and shelf, those that no links within it join apart.
+///
+/// # Errors
+/// A chip without coordinates, or with those of another, in one sentence.
+pub(super) fn shelves(mesh: &ClusterDescriptor) -> Result<Vec<Shelf>, String> {
+    let alone = (mesh.chips.len() == 1).then_some(ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 });
+    let mut all: BTreeMap<(u8, u8, u8, u8), ChipId> = BTreeMap::new();
+    for chip in &mesh.chips {
+        let none = || format!("chip {} has no coordinates", chip.id);
+        let at = chip.coord.or(alone).ok_or_else(none)?;
+        if let Some(other) = all.insert((at.rack, at.shelf, at.y, at.x), chip.id) {
+            return Err(format!("chips {other} and {} have the same coordinates", chip.id));
         }
+    }
+    let mut parts: BTreeMap<ChipId, Part> =
+        all.iter().map(|((rack, shelf, ..), chip)| (*chip, ((*rack, *shelf), *chip))).collect();
+    for (a, b) in &mesh.links {
+        if let (Some(&(a, first)), Some(&(b, other))) = (parts.get(&a.chip), parts.get(&b.chip))
+            && a == b
+        {
+            let (first, other) = (first.min(other), first.max(other));
+            let of_other = parts.values_mut().filter(|part| **part == (a, other));
+            of_other.for_each(|part| part.1 = first);
+        }
+    }
+    let mut shelves: BTreeMap<_, BTreeMap<(u8, u8), ChipId>> = BTreeMap::new();
+    for ((_, _, y, x), chip) in all {
+        shelves.entry(parts.get(&chip).copied()).or_default().insert((y, x), chip);
+    }
+    let shelf = |(part, cells): (Option<Part>, BTreeMap<(u8, u8), ChipId>)| {
+        let axis = |of: fn(&(u8, u8)) -> u8| {
+            cells.keys().map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        let name = part.map_or((0, 0), |part| part.0);
+        Shelf { name, rows: axis(|at| at.0), columns: axis(|at| at.1), cells }
     };
-    shelves.values().map(of).collect()
+    Ok(shelves.into_iter().map(shelf).collect())
+}
+
+impl Shelf {
+    /// Its chips.
+    pub(super) fn chips(&self) -> impl Iterator<Item = ChipId> {
+        self.cells.values().copied()
+    }
+
+    /// Returns the chip of a row and column, both counted around.
+    fn chip(&self, [row, column]: [usize; 2]) -> Result<ChipId, String> {
+        let at = (self.rows[row % self.rows.len()], self.columns[column % self.columns.len()]);
+        self.cells.get(&at).copied().ok_or_else(|| {
+            let ((rack, shelf), (y, x)) = (self.name, at);
+            format!("the chips of rack {rack} shelf {shelf} are no grid: none is at x {x} y {y}")
+        })
+    }
+
+    /// Returns its grid, with as many links as all neighbours have.
+    ///
+    /// # Errors
+    /// A place without a chip, or neighbours without a link, in one sentence.
+    pub(super) fn grid(&self, links: &[(EthId, EthId)]) -> Result<Grid, String> {
+        let dims = [self.rows.len(), self.columns.len()];
+        let between = |a: ChipId, b: ChipId| {
+            let is = |(c, d): &&(EthId, EthId)| [c.chip, d.chip] == [a.min(b), a.max(b)];
+            links.iter().filter(is).count()
+        };
+        let (mut rings, mut least) = ([false; 2], 4);
+        for axis in 0..2 {
+            let mut wraps = Vec::new();
+            for (row, column) in (0..dims[0]).flat_map(|row| (0..dims[1]).map(move |it| (row, it)))
+            {
+                let (at, mut next) = ([row, column], [row, column]);
+                next[axis] += 1;
+                let (a, b) = (self.chip(at)?, self.chip(next)?);
+                let count = between(a, b);
+                if next[axis] == dims[axis] {
+                    wraps.push(count);
+                } else if count == 0 {
+                    return Err(format!(
+                        "chips {a} and {b} are neighbours, and no link joins them"
+                    ));
+                } else {
+                    least = least.min(count);
+                }
+            }
+            rings[axis] = dims[axis] > 2 && wraps.iter().all(|count| *count > 0);
+            if rings[axis] {
+                least = wraps.into_iter().fold(least, usize::min);
+            }
+        }
+        let links = if dims == [1, 1] { 1 } else { least };
+        Ok(Grid { dims, rings, links, hosts: [1, 1] })
+    }
+}
+
+impl Grid {
+    /// The number of its links.
+    pub(super) fn links(&self) -> usize {
+        let edges =
+            |axis: usize| (self.dims[axis] - usize::from(!self.rings[axis])) * self.dims[1 - axis];
+        (edges(0) + edges(1)) * self.links
+    }
 }

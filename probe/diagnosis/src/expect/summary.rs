@@ -2,7 +2,7 @@
 
 use super::{Difference, ExpectedEnd, Matching, links_in_words};
 use crate::condition::Condition;
-use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId, Seat};
+use layouts::{ChipCoord, ChipId, ClusterDescriptor, DescribedChip, EthId, Seat};
 use machine::target::Mesh;
 use machine::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,19 +22,15 @@ pub(super) fn of(
     all: &[Difference],
 ) -> Vec<(Condition, String)> {
     let mut words = Vec::new();
-    let gone = hosts(expected, matching, &mut words);
+    let gone = wholes(expected, matching, &mut words);
     let wanted = wanted(expected, matching, all);
     wraps(found, &wanted, &mut words);
-    let missing_host = |file_id: u32| {
-        let chip = expected.chips.iter().find(|chip| chip.file_id == file_id);
-        chip.is_some_and(|chip| gone.contains(&chip.host))
-    };
     let mut between: BTreeMap<_, (Condition, Vec<_>)> = BTreeMap::new();
     for difference in all {
         let condition = difference.condition();
-        let of_gone = |end: ExpectedEnd| matches!(end, ExpectedEnd::Missing { file_id, .. } if missing_host(file_id));
+        let of_gone = |end: ExpectedEnd| matches!(end, ExpectedEnd::Missing { file_id, .. } if gone.contains(&file_id));
         match (difference, difference.link()) {
-            (Difference::MissingChip { file_id, .. }, _) if missing_host(*file_id) => {}
+            (Difference::MissingChip { file_id, .. }, _) if gone.contains(file_id) => {}
             (_, Some((a, b))) if of_gone(a) || of_gone(b) => {}
             (_, Some((a, b))) => {
                 let pair = (condition.name(), a.parts().0, b.parts().0);
@@ -61,32 +57,45 @@ pub(super) fn of(
     words
 }
 
-/// Adds the hosts of which no chip was found, and returns them.
-fn hosts(
+/// Adds the hosts, and of the others the trays of several chips, of which no chip was found; returns
+/// the numbers of their chips in the description.
+fn wholes(
     expected: &ClusterDescriptor,
     matching: &Matching,
     words: &mut Vec<(Condition, String)>,
-) -> BTreeSet<u16> {
+) -> BTreeSet<u32> {
+    let mut parts: BTreeMap<(Option<u32>, u16), Vec<&DescribedChip>> = BTreeMap::new();
+    for chip in &expected.chips {
+        let tray = chip.seat.as_ref().map(|seat| seat.tray);
+        for part in [None].into_iter().chain(tray.map(Some)) {
+            parts.entry((part, chip.host)).or_default().push(chip);
+        }
+    }
     let mut gone = BTreeSet::new();
-    for host in 0..expected.host_count() {
-        let mut chips = expected.chips.iter().filter(|chip| chip.host == host).peekable();
-        let seat = chips.peek().and_then(|chip| chip.seat.as_ref());
-        let name = seat.map_or_else(|| expected.host_name(host), Seat::host_in_words);
-        let ids: BTreeSet<ChipId> = chips.map(|chip| chip.id).collect();
-        if expected.host_count() < 2 || ids.iter().any(|id| matching.found(*id).is_some()) {
+    for ((tray, host), chips) in parts {
+        let ids: BTreeSet<ChipId> = chips.iter().map(|chip| chip.id).collect();
+        let alone = match tray {
+            None => expected.host_count() < 2,
+            Some(_) => ids.len() < 2,
+        };
+        let of_gone = chips.iter().all(|chip| gone.contains(&chip.file_id));
+        if alone || of_gone || ids.iter().any(|id| matching.found(*id).is_some()) {
             continue;
         }
+        let seat = chips.first().and_then(|chip| chip.seat.as_ref());
+        let name = seat.map_or_else(|| expected.host_name(host), Seat::host_in_words);
+        let tray = tray.map_or_else(String::new, |tray| format!(" tray {tray}"));
         let links = expected.links.iter();
         let links = links.filter(|(a, b)| ids.contains(&a.chip) || ids.contains(&b.chip)).count();
         words.push((
             Condition::MissingChip,
             format!(
-                "host {name}: none of its {} and {}",
+                "host {name}{tray}: none of its {} and {}",
                 counted(ids.len() as u64, "chip", "chips"),
                 counted(links as u64, "link", "links")
             ),
         ));
-        gone.insert(host);
+        gone.extend(chips.iter().map(|chip| chip.file_id));
     }
     gone
 }

@@ -1,5 +1,6 @@
 //! The JSON of a difference between a mesh and its descriptor.
 
+use diagnosis::Condition;
 use diagnosis::expect::{Difference, ExpectedEnd};
 use layouts::{ChipCoord, ChipId, EthId};
 use schemars::JsonSchema;
@@ -39,6 +40,20 @@ pub(crate) struct Differs {
     /// The link that was found instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<Ends>,
+}
+
+/// Differences that are one in words.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Summarized<'a> {
+    /// The kind of the differences.
+    kind: &'static str,
+    /// What differs.
+    sentence: &'a str,
+}
+
+/// The shape of a line of the summary.
+pub(super) fn summarized((condition, sentence): &(Condition, String)) -> Summarized<'_> {
+    Summarized { kind: condition.name(), sentence }
 }
 
 /// The ends of a link.

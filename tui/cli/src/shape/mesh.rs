@@ -1,9 +1,9 @@
 //! The JSON of `mesh` and `links`.
 
-use super::difference::{Differs, difference};
+use super::difference::{Differs, Summarized, difference, summarized};
 use super::{Missing, value, why};
 use decode::state::{ChipState, EthState, LinkState, MeshState};
-use diagnosis::expect::Difference;
+use diagnosis::expect::Comparison;
 use images::Reading;
 use layouts::{EthId, NocXy};
 use machine::clients::{Client, Holder};
@@ -38,6 +38,10 @@ pub(crate) struct Mesh<'a> {
     /// With --expect: the differences from the descriptor.
     #[serde(skip_serializing_if = "Option::is_none")]
     differences: Option<Vec<Differs>>,
+    /// With --expect: the same in sentences, first what is missing as a whole, such as all wraps of an
+    /// axis, or all links of a port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Vec<Summarized<'a>>>,
 }
 
 /// A client that has left a served mesh.
@@ -120,7 +124,7 @@ impl<'a> Mesh<'a> {
     pub(crate) fn new(
         target: &'a str,
         state: &'a MeshState,
-        differences: Option<&[Difference]>,
+        compared: Option<&'a Comparison>,
     ) -> Self {
         let before = &state.before;
         Self {
@@ -143,7 +147,8 @@ impl<'a> Mesh<'a> {
                 what: &change.what,
             }),
             writer: before.writer.as_ref(),
-            differences: differences.map(|all| all.iter().map(difference).collect()),
+            differences: compared.map(|it| it.differences.iter().map(difference).collect()),
+            summary: compared.map(|it| it.summary.iter().map(summarized).collect()),
         }
     }
 }

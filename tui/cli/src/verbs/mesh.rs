@@ -13,7 +13,9 @@ use console::machine::Opening;
 use console::words;
 use decode::inspect::ReadSet;
 use decode::state::{ChipState, LinkState, MeshState};
+use descriptors::mesh_graph_of;
 use layouts::{ChipId, EthId};
+use machine::words::counted;
 
 /// Print chips and links, once.
 #[derive(clap::Args, Debug, Default)]
@@ -22,10 +24,26 @@ pub(crate) struct MeshArguments {
     /// mesh such as t3000; exit code 1 if chips or links differ.
     #[arg(long, value_name = "DESCRIPTOR")]
     pub(crate) expect: Option<String>,
-    /// Print the mesh as a cluster descriptor, as UMD writes it, instead of tables;
-    /// emulator:FILE opens it.
-    #[arg(long, conflicts_with = "expect")]
-    pub(crate) descriptor: bool,
+    /// Print the mesh as a descriptor instead of tables: umd, a cluster descriptor as UMD writes it,
+    /// or mgd, a mesh graph descriptor of tt-metal; emulator:FILE opens both.
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_enum,
+        num_args = 0..=1,
+        default_missing_value = "umd",
+        conflicts_with = "expect"
+    )]
+    pub(crate) descriptor: Option<Written>,
+}
+
+/// A kind of descriptor that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Written {
+    /// Chips, ids, coordinates, links by channel.
+    Umd,
+    /// Grids of chips, links between neighbours counted.
+    Mgd,
 }
 
 impl Verb for MeshArguments {
@@ -33,14 +51,14 @@ impl Verb for MeshArguments {
     const PAGES: Pages = &[("mesh", include_str!("../manual/verbs/mesh.md"))];
     const SCHEMAS: Schemas = &[("mesh", schema::<Mesh<'_>>)];
     fn no_table(&self) -> Option<&'static str> {
-        self.descriptor.then_some("mesh --descriptor")
+        self.descriptor.map(|_| "mesh --descriptor")
     }
     const WATCH: Watches = Watches::Repeats;
     const QUESTION: Ask<Self> =
         Some(|_, _| Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() }))));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
-        if self.descriptor {
-            return describe(target, style);
+        if let Some(kind) = self.descriptor {
+            return describe(target, style, kind);
         }
         run(target, style, self.expect.as_deref())
     }
@@ -65,18 +83,16 @@ pub(super) fn run(
         say(&sentence);
     }
     let compared = expected.as_ref().map(|expected| expect::compare(&snapshot.state, expected));
-    let differences = compared.as_ref().map(|compared| compared.differences.as_slice());
     if style.json {
-        json(Mesh::new(&target.words, &snapshot.state, differences))?;
+        json(Mesh::new(&target.words, &snapshot.state, compared.as_ref()))?;
     } else {
-        let compared = expected.as_ref().zip(compared.as_ref());
         let page = Page::from(chips(&snapshot.state)).with("\n").with(links(&snapshot.state));
-        style.print(match compared {
+        style.print(match expected.as_ref().zip(compared.as_ref()) {
             Some((expected, all)) => page.with("\n").with(expect::table(all, expected)),
             None => page,
         })?;
     }
-    let differs = differences.is_some_and(|all| !all.is_empty());
+    let differs = compared.is_some_and(|all| !all.differences.is_empty());
     Ok(if differs { Outcome::Findings } else { judge(&snapshot.state) })
 }
 
@@ -111,17 +127,28 @@ fn notes(mesh: &machine::target::Mesh) -> Vec<String> {
     std::iter::once(parts).chain(alike).collect()
 }
 
-/// Prints the mesh as a cluster descriptor.
-pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failure> {
+/// Prints the mesh as a descriptor.
+fn describe(target: &Opening, style: Style, kind: Written) -> Result<Outcome, Failure> {
     if style.json {
-        let why = "--descriptor prints YAML, in UMD's format: it has no --json";
+        let why = "--descriptor prints the format of UMD or tt-metal: it has no --json";
         return Err(Failure::Usage(why.into()));
     }
     let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;
     report(target, &snapshot.state);
     let name = &target.words;
-    let descriptor = descriptor(name, &snapshot.state.mesh());
-    text(&descriptor.map_err(Failure::Unreachable)?.to_yaml())?;
+    let descriptor = descriptor(name, &snapshot.state.mesh()).map_err(Failure::Unreachable)?;
+    match kind {
+        Written::Umd => text(&descriptor.to_yaml())?,
+        Written::Mgd => {
+            let graph = mesh_graph_of(&descriptor);
+            let graph = graph.map_err(|why| Failure::Usage(format!("{name}: {why}")))?;
+            if graph.beyond > 0 {
+                let links = counted(graph.beyond as u64, "link", "links");
+                say(&format!("{links} more than all neighbours have: not described"));
+            }
+            text(&graph.text)?;
+        }
+    }
     Ok(judge(&snapshot.state))
 }
 
