@@ -25,10 +25,11 @@ use diagnosis::Sampled;
 pub use error::OpenError;
 use files::Files;
 use images::fabric::manifest::FabricManifest;
-use images::{Catalog, ImageMap, Library, MetalProcess};
+use images::{Catalog, ImageMap, Library};
 use launch::outcome::{Cause, RunError};
 use launch::sampling::Sampling;
 use layouts::{ChipId, CoreId, Seat};
+use machine::clients::MetalProcess;
 use machine::clients::ServedHistory;
 use machine::past::PastWatcher;
 use machine::progress::{ChipCount, Progress};
@@ -347,7 +348,7 @@ impl Session {
         };
         let mut state = decode(&snapshot, self.target.mesh(), &self.images, &facts);
         // What is asked depends on what was decoded.
-        self.operations.add_to(&mut state, &self.processes);
+        self.operations.add_to(&mut state, &self.processes, self.target.as_mut());
         state.problems.extend(self.operations.problems().cloned());
         for chip in &mut state.chips {
             chip.chip.seat = self.seats.get(&chip.chip.id).cloned();

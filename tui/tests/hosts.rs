@@ -108,6 +108,32 @@ fn a_snapshot_is_two_round_trips_at_most() {
     // The first read finds what was launched.
     assert_eq!(asked(&["links"]), ["Hello", "Read", "Read"]);
     assert_eq!(asked(&["mesh"]), ["Hello", "Read", "Read"]);
+    // Each host looks itself for tiles that owe an answer.
+    let why = asked(&["why", "--for", "6ms"]);
+    assert_eq!(why[..2], ["Hello", "LeaveSilentAlone"]);
+    assert!(why.len() <= 16, "{why:?}");
+}
+
+#[test]
+fn a_tile_that_owes_an_answer_is_left_alone_on_its_host() {
+    let scratch = Scratch::new("owes");
+    let ssh = stand_in(&scratch.path(""), EXEC);
+    let (_serve, sockets) = serve(&scratch, "emulator:n300,run=idle", &["a.sock"]);
+    let target = format!("socket:{}", sockets[0]);
+    // 0:1-2 reads from an address that 3-3 does not have (wormhole.md 3.3): targ_lo, targ_mid, ret_lo, ret_mid,
+    // ctrl, at_len_be, cmd_ctrl.
+    let command = [0x30_0000, 3 << 4 | 3 << 10, 0x5_0000, 1 << 4 | 2 << 10, 0, 64, 1];
+    for (at, value) in [0x00, 0x04, 0x0C, 0x10, 0x1C, 0x20, 0x28].into_iter().zip(command) {
+        let words = [format!("0:1-2:{:#x}", 0xFFB2_0000_u32 + at), value.to_string()];
+        let output =
+            meshscope(&["--target", &target, "--allow", "write", "write", &words[0], &words[1]]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let there = format!("ssh://anna/{target}");
+    let found =
+        json(&over(&ssh, &["--target", &there, "why", "--for", "6ms", "--json"]).output().unwrap());
+    let says = "0:3-3 has not answered a request of 0:1-2; it is not read, as that could take the chip along";
+    assert!(found.to_string().contains(says), "{found}");
 }
 
 /// Serves a mesh at sockets, and returns their paths when it does.
@@ -148,6 +174,19 @@ fn elfs_that_run_on_a_host_are_found_there_and_fetched_once() {
     // Base firmware of five cores of a compute tile, and what runs on the Ethernet tiles.
     assert!(of("Elfs") == 1 && (5..=9).contains(&of("Elf")), "{asked:?}");
     assert_eq!(images(&there, &["--no-find"]), Vec::<String>::new());
+    // Who started the firmware is named, with its host.
+    let process = |target: &str| {
+        let output =
+            over(&ssh, &["--target", target, "images", "0:1-2", "--json"]).output().unwrap();
+        let mut found = json(&output)["processes"][0].clone();
+        let host = found["host"].take();
+        (found, host, stderr(&output))
+    };
+    let (here, host, _) = process(&format!("socket:{}", sockets[0]));
+    assert_eq!((host, &here["directories"]), (Value::Null, &serde_json::json!([wheel])));
+    let (found, host, said) = process(&there);
+    assert_eq!((found, host), (here, "anna".into()));
+    assert!(said.contains(") on anna: "), "{said}");
 }
 
 #[test]

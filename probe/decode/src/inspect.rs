@@ -14,9 +14,10 @@ pub use plan::{plan, plan_launches, plan_proofs, plan_tables};
 pub use read_set::ReadSet;
 
 use crate::state::{ChipState, LedgerState, LinkState, MeshState, TileState};
-use images::{ImageMap, MetalProcess};
+use images::ImageMap;
 use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
 use machine::clients::Holder;
+use machine::clients::MetalProcess;
 use machine::clients::ServedHistory;
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh, Quarantined};

@@ -9,12 +9,10 @@ pub use fabric::*;
 
 use images::inspector::{Operation, Told};
 use images::{
-    Comparison, GoSignal, ImageFinding, ImageRole, MetalProcess, Outline, Provenance, Reading,
-    SourceLine,
+    Comparison, GoSignal, ImageFinding, ImageRole, Outline, Provenance, Reading, SourceLine,
 };
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, Seat, TileKind};
-use machine::clients::Holder;
-use machine::clients::ServedHistory;
+use machine::clients::{Holder, MetalProcess, ServedHistory};
 use machine::snapshot::Gap;
 use machine::target::{Chip, Link, Mesh};
 use schemars::JsonSchema;

@@ -10,8 +10,9 @@ use capnp::private::layout::{
 };
 use capnp::traits::{FromPointerBuilder, FromPointerReader, IntoInternalStructReader};
 use capnp::{Word, primitive_list, serialize, struct_list};
+use layouts::ChipId;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -51,7 +52,7 @@ const MOST_NAME_BYTES: usize = 16 << 10;
 const MOST_PARAMETER_BYTES: usize = 1 << 20;
 
 /// An operation that the host has queued.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Operation {
     /// Its run: the launch messages of its cores have it as `host_assigned_id`.
     pub id: u64,
@@ -65,7 +66,7 @@ pub struct Operation {
 
 /// A rectangle of compute tiles in tt-metal's logical coordinates, which count columns and rows that
 /// work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogicalRange {
     /// The first column and row.
     pub start: [u64; 2],
@@ -74,7 +75,7 @@ pub struct LogicalRange {
 }
 
 /// A global semaphore: a word at the same address of L1 on many tiles.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GlobalSemaphore {
     /// Its address.
     pub addr: u64,
@@ -87,7 +88,7 @@ pub struct GlobalSemaphore {
 }
 
 /// A core at an end of a socket.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SocketEnd {
     /// The number that tt-metal gives to the chip.
     pub chip: u32,
@@ -107,7 +108,7 @@ pub struct SocketEnd {
 }
 
 /// What an Inspector tells.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// What the host has queued.
     pub operations: Vec<Operation>,
@@ -115,6 +116,30 @@ pub struct Told {
     pub semaphores: Vec<GlobalSemaphore>,
     /// The ends of sockets that the process owns.
     pub sockets: Vec<SocketEnd>,
+}
+
+impl Told {
+    /// Returns it as a host sends it.
+    pub fn sent(&self) -> Vec<u8> {
+        // It has no map whose keys could not be written.
+        serde_json::to_vec(self).unwrap_or_else(|_| Vec::new())
+    }
+
+    /// Returns what a host sent, with the chips by their numbers here; those without one are dropped.
+    ///
+    /// # Errors
+    /// Bytes that are something else, or too much.
+    pub fn received(bytes: &[u8], numbers: &[ChipId]) -> io::Result<Self> {
+        let mut told: Self = serde_json::from_slice(bytes)?;
+        let here = |chip: u32| numbers.get(chip as usize).map(|chip| u32::from(chip.0));
+        told.semaphores.truncate(MOST_OBJECTS);
+        told.sockets.truncate(MOST_OBJECTS);
+        for semaphore in &mut told.semaphores {
+            semaphore.chips = semaphore.chips.iter().filter_map(|chip| here(*chip)).collect();
+        }
+        told.sockets.retain_mut(|end| here(end.chip).map(|chip| end.chip = chip).is_some());
+        Ok(told)
+    }
 }
 
 /// Asks the Inspector at an address. One of a version that knows of no sockets or global semaphores
@@ -492,6 +517,16 @@ mod tests {
             ..told
         };
         assert_eq!(asked([object, entries(1, 1), sockets, semaphores].concat()).unwrap(), told);
+        // From a host whose chips 0 and 1 are 7 and 5 here.
+        let mut here = Told::received(&told.sent(), &[ChipId(7), ChipId(5)]).unwrap();
+        assert_eq!((here.semaphores[0].chips.clone(), here.sockets[0].chip), (vec![7, 5], 5));
+        here.semaphores[0].chips = vec![0, 1];
+        here.sockets[0].chip = 1;
+        assert_eq!(here, told);
+        assert_eq!(Told::received(&told.sent(), &[ChipId(7)]).unwrap().sockets, []);
+        for wrong in [&b""[..], b"{}", b"\xff\x00", b"[1,2]"] {
+            assert!(Told::received(wrong, &[]).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

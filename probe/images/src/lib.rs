@@ -61,7 +61,7 @@ pub use members::{Member, members};
 pub use outline::{Outline, OutlineMember};
 pub use pointers::member;
 pub use pointers::{ResolvedPointer, resolve_pointer};
-pub use process::{MetalProcess, usual_places};
+pub use process::{doubts, metal_process, serving_process, usual_places};
 pub use reading::Reading;
 pub use signals::Signals;
 pub use termination::TerminationWord;

@@ -5,8 +5,7 @@
 mod host;
 
 use host::{Host, library, read};
-use schemars::JsonSchema;
-use serde::Serialize;
+use machine::clients::MetalProcess;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
@@ -28,91 +27,69 @@ const CACHE: &str = "tt-metal-cache";
 /// The folder of the logs.
 const LOGS: &str = "generated";
 
-/// A process that runs tt-metal on a machine, or serves one on which it started kernels of tt-metal, with the
-/// directories of its ELFs and logs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct MetalProcess {
-    /// Its process id.
-    pub pid: u32,
-    /// Name of its program.
-    pub name: String,
-    /// The directories of its ELFs and logs.
-    pub directories: Vec<PathBuf>,
-    /// Another process that writes logs in the same directory. What they say of a kernel counts only
-    /// where L1 has its text: each process counts its own kernels.
-    pub shares_logs_with: Option<u32>,
-    /// Where its Inspector answers, if it does.
-    pub inspector: Option<SocketAddr>,
-    /// Which of its files are not known, and why.
-    pub unknown: Option<String>,
+/// Returns the process of this id; none if it does not run tt-metal.
+pub fn metal_process(pid: u32) -> Option<MetalProcess> {
+    on(&Host::this(), pid)
 }
 
-impl MetalProcess {
-    /// Returns the process of this id; none if it does not run tt-metal.
-    pub fn of(pid: u32) -> Option<Self> {
-        Self::on(&Host::this(), pid)
-    }
+/// Returns the process of this id that started ELFs of these folders on what it serves, as its
+/// command line says; none if there is no such folder.
+pub fn serving_process(pid: u32, folders: impl Fn(&str) -> Vec<PathBuf>) -> Option<MetalProcess> {
+    let host = Host::this();
+    let folder = host.process(pid);
+    let words = read(&folder.join("cmdline")).ok()?;
+    let working = fs::read_link(folder.join("cwd")).ok()?;
+    let named = words.split(|byte| *byte == 0).filter_map(|word| str::from_utf8(word).ok());
+    let directories = named.flat_map(folders).map(|named| working.join(named));
+    let directories: Vec<PathBuf> = directories.filter(|named| named.is_dir()).collect();
+    (!directories.is_empty()).then(|| MetalProcess { directories, ..process(&host, pid) })
+}
 
-    /// Returns the process of this id that started ELFs of these folders on what it serves, as its
-    /// command line says; none if there is no such folder.
-    pub fn that_serves(pid: u32, folders: impl Fn(&str) -> Vec<PathBuf>) -> Option<Self> {
-        let host = Host::this();
-        let folder = host.process(pid);
-        let words = read(&folder.join("cmdline")).ok()?;
-        let working = fs::read_link(folder.join("cwd")).ok()?;
-        let named = words.split(|byte| *byte == 0).filter_map(|word| str::from_utf8(word).ok());
-        let directories = named.flat_map(folders).map(|named| working.join(named));
-        let directories: Vec<PathBuf> = directories.filter(|named| named.is_dir()).collect();
-        (!directories.is_empty()).then(|| Self {
-            pid,
-            name: host.name(pid),
-            directories,
-            shares_logs_with: None,
-            inspector: None,
-            unknown: None,
-        })
-    }
+/// Whether the logs in a directory can be those of another process than this one.
+pub fn doubts(process: &MetalProcess, directory: &Path) -> bool {
+    let shares = process.host.is_none() && process.shares_logs_with.is_some();
+    shares && directory.ends_with(LOGS)
+}
 
-    /// Whether the logs in one of its directories can be those of another process.
-    pub fn doubts(&self, directory: &Path) -> bool {
-        self.shares_logs_with.is_some() && directory.ends_with(LOGS)
+/// A process of which nothing else is known.
+fn process(host: &Host, pid: u32) -> MetalProcess {
+    MetalProcess {
+        host: None,
+        pid,
+        name: host.name(pid),
+        directories: Vec::new(),
+        shares_logs_with: None,
+        inspector: None,
+        unknown: None,
     }
+}
 
-    fn on(host: &Host, pid: u32) -> Option<Self> {
-        let folder = host.process(pid);
-        let found = library(&folder).and_then(|library| {
-            library.map(|library| Ok((library, Files::of(&folder)?))).transpose()
-        });
-        let known = Self {
-            pid,
-            name: host.name(pid),
-            directories: Vec::new(),
-            shares_logs_with: None,
-            inspector: None,
-            unknown: None,
-        };
-        match found {
-            Ok(Some((library, files))) => Some(Self {
-                directories: files.directories(Some(&library)),
-                shares_logs_with: host.other_user(pid, &files.logs()),
-                inspector: files.inspector(host, &folder),
-                ..known
-            }),
-            Ok(None) => None,
-            // It has ended.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                let directories = host.home(pid).map_or_else(Vec::new, |home| usual_caches(&home));
-                let searched = match &directories[..] {
-                    [] => "",
-                    _ => "; only the caches in its user's home are searched",
-                };
-                let unknown = format!(
-                    "its environment and its files may not be read: {error}; its logs and its package are \
-                     not known{searched}"
-                );
-                Some(Self { directories, unknown: Some(unknown), ..known })
-            }
+fn on(host: &Host, pid: u32) -> Option<MetalProcess> {
+    let folder = host.process(pid);
+    let found = library(&folder)
+        .and_then(|library| library.map(|library| Ok((library, Files::of(&folder)?))).transpose());
+    let known = process(host, pid);
+    match found {
+        Ok(Some((library, files))) => Some(MetalProcess {
+            directories: files.directories(Some(&library)),
+            shares_logs_with: host.other_user(pid, &files.logs()),
+            inspector: files.inspector(host, &folder),
+            ..known
+        }),
+        Ok(None) => None,
+        // It has ended.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            let directories = host.home(pid).map_or_else(Vec::new, |home| usual_caches(&home));
+            let searched = match &directories[..] {
+                [] => "",
+                _ => "; only the caches in its user's home are searched",
+            };
+            let unknown = format!(
+                "its environment and its files may not be read: {error}; its logs and its package are \
+                 not known{searched}"
+            );
+            Some(MetalProcess { directories, unknown: Some(unknown), ..known })
         }
     }
 }
@@ -275,7 +252,7 @@ mod tests {
     }
 
     fn found(root: &Path) -> Option<(Vec<String>, Option<String>)> {
-        let process = MetalProcess::on(&host(root), 10)?;
+        let process = on(&host(root), 10)?;
         let below = |path: &PathBuf| path.strip_prefix(root).unwrap().display().to_string();
         Some((process.directories.iter().map(below).collect(), process.unknown))
     }
@@ -318,7 +295,7 @@ mod tests {
             };
             let table = rows.iter().chain(&own).map(row).collect::<String>();
             fs::write(folder.join("net/tcp"), format!("  sl  local_address\nx\n{table}")).unwrap();
-            let found = MetalProcess::on(&host(&root), 10).unwrap().inspector;
+            let found = on(&host(&root), 10).unwrap().inspector;
             fs::remove_dir_all(root).unwrap();
             found.map(|at| at.to_string())
         };
@@ -331,7 +308,7 @@ mod tests {
     fn a_process_without_tt_metal_is_none_and_a_closed_one_says_why() {
         let root = machine("other", "", "package/libother.so");
         assert_eq!(found(&root), None);
-        assert_eq!(MetalProcess::on(&host(&root), 11), None);
+        assert_eq!(on(&host(&root), 11), None);
         fs::remove_file(root.join("proc/10/maps")).unwrap();
         // Not even root reads a directory as a file.
         fs::create_dir(root.join("proc/10/maps")).unwrap();
@@ -370,9 +347,9 @@ mod tests {
         let root = machine("logs", "X", "package/libtt_metal.so");
         let log = "run/generated/inspector/kernels.yaml";
         let doubted = || {
-            let process = MetalProcess::on(&host(&root), 10).unwrap();
+            let process = on(&host(&root), 10).unwrap();
             let doubted: Vec<bool> =
-                process.directories.iter().map(|directory| process.doubts(directory)).collect();
+                process.directories.iter().map(|directory| doubts(&process, directory)).collect();
             (process.shares_logs_with, doubted)
         };
         assert_eq!(doubted(), (None, vec![false, false]));

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// A program connected to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +43,34 @@ pub struct Holder {
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.pid, self.name)
+    }
+}
+
+/// A process that runs tt-metal on a machine, or serves one on which it started kernels of tt-metal, with the
+/// directories of its ELFs and logs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MetalProcess {
+    /// The other host on which it runs; null on this one.
+    pub host: Option<String>,
+    /// Its process id.
+    pub pid: u32,
+    /// Name of its program.
+    pub name: String,
+    /// The directories of its ELFs and logs.
+    pub directories: Vec<PathBuf>,
+    /// Another process that writes logs in the same directory. What they say of a kernel counts only
+    /// where L1 has its text: each process counts its own kernels.
+    pub shares_logs_with: Option<u32>,
+    /// Where its Inspector answers, if it does.
+    pub inspector: Option<SocketAddr>,
+    /// Which of its files are not known, and why.
+    pub unknown: Option<String>,
+}
+
+impl fmt::Display for MetalProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({})", self.pid, self.name)?;
+        self.host.as_ref().map_or(Ok(()), |host| write!(f, " on {host}"))
     }
 }
 

@@ -4,7 +4,7 @@ mod past;
 
 pub use past::Past;
 
-use crate::clients::{Client, Holder};
+use crate::clients::{Client, Holder, MetalProcess};
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::history::History;
 use crate::notes::AuditLine;
@@ -488,22 +488,44 @@ pub trait TargetBus {
     /// Closes the machine's devices until the next access, so that others can reset or flash them. A
     /// card that was reset meanwhile is gone.
     fn give_back(&mut self) {}
+    /// Lets the hosts of the machine leave tiles alone that owe an answer, and returns whether they look
+    /// for them: from here it would take a round trip for each tile of a chip.
+    fn leave_silent_tiles_alone(&mut self) -> bool {
+        false
+    }
     /// Returns the other client that may change the machine now, if it has one.
     fn writer(&mut self) -> Option<Client>;
     /// Returns the problems that the machine found since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String>;
 }
 
-/// The ELFs that run on a target of other hosts, which find them.
+/// The ELFs that run on a target of other hosts, and tt-metal's processes there, which the hosts find.
 pub trait FarElfs {
-    /// Asks the hosts which they have found, and for their problems with that, one sentence each. The
-    /// first call asks only hosts that had found some when they were opened.
-    fn found(&mut self) -> (Vec<FarElf>, Vec<String>);
+    /// Asks the hosts what they have found. The first call asks only hosts that had found some when they
+    /// were opened.
+    fn found(&mut self) -> FarFound;
+    /// Asks the Inspector of a process for what it tells, and returns that with the chips by their numbers
+    /// on the host.
+    ///
+    /// # Errors
+    /// Why it or its host does not answer.
+    fn inspector(&mut self, host: &str, pid: u32) -> Result<(Vec<u8>, Vec<ChipId>), AccessError>;
     /// Fetches an ELF that was found.
     ///
     /// # Errors
     /// Why its host does not send it.
     fn fetch(&mut self, elf: &FarElf) -> Result<Vec<u8>, AccessError>;
+}
+
+/// What hosts have found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FarFound {
+    /// The ELFs that run on their machines.
+    pub elfs: Vec<FarElf>,
+    /// The processes that run tt-metal on them.
+    pub processes: Vec<MetalProcess>,
+    /// Their problems with that, one sentence each.
+    pub problems: Vec<String>,
 }
 
 /// An ELF that a host has found.

@@ -6,8 +6,11 @@ use crate::spec::TargetSpec;
 use decode::inspect::ReadSet;
 use decode::state::{Activity, CoreState, MeshState};
 use images::fabric::manifest::FabricManifest;
-use images::{Catalog, ImageRole, MetalProcess, Reading, usual_places};
-use machine::target::{FarElf, FarElfs, Target, TargetBus};
+use images::inspector;
+use images::{Catalog, ImageRole, Reading, doubts, metal_process, serving_process, usual_places};
+use machine::clients::MetalProcess;
+use machine::snapshot::AccessError;
+use machine::target::{FarElf, FarElfs, FarFound, Target, TargetBus};
 use recordings::sha256;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -62,16 +65,17 @@ impl Files {
 }
 
 impl Files {
-    /// Adds the ELFs that other hosts found, each fetched once.
-    fn fetch(&mut self, hosts: &mut dyn FarElfs, catalog: &mut Catalog) {
-        let (found, problems) = hosts.found();
+    /// Adds the ELFs that other hosts found, each fetched once; returns the processes that they found.
+    fn fetch(&mut self, hosts: &mut dyn FarElfs, catalog: &mut Catalog) -> Vec<MetalProcess> {
+        let FarFound { elfs, processes, problems } = hosts.found();
         self.problems.extend(problems);
-        for elf in &found {
+        for elf in &elfs {
             match self.fetched(hosts, elf) {
                 Ok(bytes) => catalog.attach(Path::new(&elf.host), &elf.name, bytes),
                 Err(why) => self.problems.push(format!("{}: {}: {why}", elf.host, elf.name)),
             }
         }
+        processes
     }
 
     fn fetched(&mut self, hosts: &mut dyn FarElfs, elf: &FarElf) -> Result<Arc<[u8]>, String> {
@@ -97,11 +101,11 @@ impl Served for Session {
         Self::target(self)
     }
 
-    fn has_elfs(&mut self) -> bool {
-        !self.files.seen.is_empty()
+    fn has_found(&mut self) -> bool {
+        !self.files.seen.is_empty() || !self.processes.is_empty()
     }
 
-    fn find_elfs(&mut self) -> (Vec<(FarElf, Vec<u8>)>, Vec<String>) {
+    fn find(&mut self) -> (FarFound, Vec<Vec<u8>>) {
         let everything = ReadSet::everything(self.target.mesh());
         let state = self.inspect(&everything).state;
         if self.find_files_of(&state) {
@@ -111,8 +115,28 @@ impl Served for Session {
             let (host, sha256, len) = (String::new(), sha256(bytes), bytes.len() as u64);
             (FarElf { host, name, sha256, bytes: len }, bytes.to_vec())
         };
-        let found = self.images.attachments().into_iter().map(named).collect();
-        (found, self.files.problems.clone())
+        let (elfs, bytes) = self.images.attachments().into_iter().map(named).unzip();
+        let problems = self.files.problems.clone();
+        let process = |process: &MetalProcess| {
+            // A path that is no text cannot be sent.
+            let shown = |path: &PathBuf| path.to_string_lossy().into_owned().into();
+            let directories = process.directories.iter().map(shown).collect();
+            MetalProcess { directories, ..process.clone() }
+        };
+        let processes = self.processes.iter().map(process).collect();
+        (FarFound { elfs, processes, problems }, bytes)
+    }
+
+    fn inspector(&mut self, pid: u32) -> Result<Vec<u8>, AccessError> {
+        let process = self.processes.iter().find(|process| process.pid == pid);
+        let at = process.and_then(|process| process.inspector);
+        let none = || AccessError::Unreachable(format!("process {pid} has no Inspector"));
+        let told = inspector::ask(at.ok_or_else(none)?);
+        told.map(|told| told.sent()).map_err(|error| AccessError::Unreachable(error.to_string()))
+    }
+
+    fn leave_silent_tiles_alone(&mut self) {
+        Self::leave_silent_tiles_alone(self);
     }
 }
 
@@ -123,7 +147,7 @@ impl Session {
         let began = Instant::now();
         self.files.problems.clear();
         match self.target.elfs() {
-            Some(elfs) if self.files.find => self.files.fetch(elfs, &mut catalog),
+            Some(elfs) if self.files.find => self.processes = self.files.fetch(elfs, &mut catalog),
             None if self.files.find => self.find_processes(&mut catalog),
             _ => {}
         }
@@ -180,8 +204,7 @@ impl Session {
         pids.dedup();
         let folders =
             |words: &str| TargetSpec::parse(words).map_or_else(|_| Vec::new(), |it| it.folders());
-        let process =
-            |pid| MetalProcess::of(pid).or_else(|| MetalProcess::that_serves(pid, folders));
+        let process = |pid| metal_process(pid).or_else(|| serving_process(pid, folders));
         self.processes = pids.into_iter().filter_map(process).collect();
         let untold = self.processes.iter().all(|process| process.unknown.is_some());
         self.files.usual = match (&self.files.servers, std::env::current_dir()) {
@@ -203,8 +226,7 @@ impl Session {
         }
         for process in &self.processes {
             if let Some(why) = &process.unknown {
-                let sentence = format!("process {} ({}): {why}", process.pid, process.name);
-                self.files.problems.push(sentence);
+                self.files.problems.push(format!("{process}: {why}"));
             }
         }
     }
@@ -212,7 +234,7 @@ impl Session {
     /// Whether the logs in a directory need not be those of what runs.
     fn doubts(&self, directory: &PathBuf) -> bool {
         self.files.usual.contains(directory)
-            || self.processes.iter().any(|process| process.doubts(directory))
+            || self.processes.iter().any(|process| doubts(process, directory))
     }
 
     /// Adds manifests that a person named.
@@ -244,15 +266,15 @@ mod tests {
     use super::*;
     use crate::session::OpenOptions;
     use decode::inspect::ReadSet;
+    use layouts::ChipId;
     use machine::progress::Listener;
-    use machine::snapshot::AccessError;
     use transport::ttsim::HostCommand;
 
     /// A host that sends these bytes, whatever it has announced.
     struct Sends(Vec<u8>, usize);
 
     impl FarElfs for Sends {
-        fn found(&mut self) -> (Vec<FarElf>, Vec<String>) {
+        fn found(&mut self) -> FarFound {
             let elf = |name: &str, sha256: String, bytes| FarElf {
                 host: "anna".into(),
                 name: name.into(),
@@ -266,7 +288,12 @@ mod tests {
                 elf("kernel/brisc/3/c", sha256(b"else"), 4),
                 elf("kernel/brisc/4/d", sha256(b"much"), 2 << 30),
             ];
-            (found, vec!["anna: a problem".into()])
+            let problems = vec!["anna: a problem".into()];
+            FarFound { elfs: found, problems, ..FarFound::default() }
+        }
+
+        fn inspector(&mut self, _: &str, _: u32) -> Result<(Vec<u8>, Vec<ChipId>), AccessError> {
+            Err(AccessError::NotRequested)
         }
 
         fn fetch(&mut self, _: &FarElf) -> Result<Vec<u8>, AccessError> {

@@ -1,9 +1,11 @@
 //! The operations that run on a target, by the Inspectors of its tt-metal processes.
 
 use decode::state::{ChipState, MeshState};
-use images::MetalProcess;
 use images::inspector::{self, Operation, Told};
+use machine::clients::MetalProcess;
+use machine::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,14 +21,19 @@ pub(super) struct Operations {
     objects: Arc<Told>,
     /// Ids that were asked for, and are not known: asked for once.
     unnamed: BTreeSet<u64>,
-    /// When an Inspector was silent, and a sentence.
-    silent: BTreeMap<SocketAddr, (Instant, String)>,
+    /// When the Inspector of a process, by its host and id, was silent, and a sentence.
+    silent: BTreeMap<(Option<String>, u32), (Instant, String)>,
 }
 
 impl Operations {
     /// Adds those that a state shows running, and what else Inspectors tell. They are asked when it
     /// shows a new one.
-    pub(super) fn add_to(&mut self, state: &mut MeshState, processes: &[MetalProcess]) {
+    pub(super) fn add_to(
+        &mut self,
+        state: &mut MeshState,
+        processes: &[MetalProcess],
+        target: &mut dyn Target,
+    ) {
         if processes.iter().all(|process| process.inspector.is_none()) {
             return;
         }
@@ -38,7 +45,7 @@ impl Operations {
         self.unnamed.retain(|id| ids.contains(id));
         let is_new = |id: &u64| !self.known.contains_key(id) && !self.unnamed.contains(id);
         if ids.iter().any(is_new) {
-            let answered = self.ask(processes, &ids);
+            let answered = self.ask(processes, &ids, target);
             let known = &self.known;
             let unnamed = ids.iter().filter(|id| answered && !known.contains_key(id));
             self.unnamed.extend(unnamed);
@@ -48,29 +55,33 @@ impl Operations {
     }
 
     /// Asks all Inspectors for these ids, and returns whether all answered.
-    fn ask(&mut self, processes: &[MetalProcess], ids: &BTreeSet<u64>) -> bool {
+    fn ask(
+        &mut self,
+        processes: &[MetalProcess],
+        ids: &BTreeSet<u64>,
+        target: &mut dyn Target,
+    ) -> bool {
         let mut all = true;
         let (mut answers, mut objects) = (Vec::new(), Told::default());
         for process in processes {
             let Some(at) = process.inspector else { continue };
-            if self.silent.get(&at).is_some_and(|(when, _)| when.elapsed() < PAUSE) {
+            let key = (process.host.clone(), process.pid);
+            if self.silent.get(&key).is_some_and(|(when, _)| when.elapsed() < PAUSE) {
                 all = false;
                 continue;
             }
-            match inspector::ask(at) {
+            match told(process, at, target) {
                 Ok(found) => {
-                    self.silent.remove(&at);
+                    self.silent.remove(&key);
                     answers.push(found.operations);
                     objects.semaphores.extend(found.semaphores);
                     objects.sockets.extend(found.sockets);
                 }
                 Err(error) => {
                     all = false;
-                    let (pid, name) = (process.pid, &process.name);
-                    let sentence = format!(
-                        "the Inspector of process {pid} ({name}) at {at} names no operation: {error}"
-                    );
-                    self.silent.insert(at, (Instant::now(), sentence));
+                    let sentence =
+                        format!("the Inspector of {process} at {at} names no operation: {error}");
+                    self.silent.insert(key, (Instant::now(), sentence));
                 }
             }
         }
@@ -89,6 +100,15 @@ impl Operations {
     pub(super) fn problems(&self) -> impl Iterator<Item = &String> {
         self.silent.values().map(|(_, sentence)| sentence)
     }
+}
+
+/// Asks the Inspector of a process; on another host its agent asks.
+fn told(process: &MetalProcess, at: SocketAddr, target: &mut dyn Target) -> io::Result<Told> {
+    let Some(host) = &process.host else { return inspector::ask(at) };
+    let gone = || io::Error::other("its host is not asked");
+    let told = target.elfs().ok_or_else(gone)?.inspector(host, process.pid);
+    let (told, chips) = told.map_err(io::Error::other)?;
+    Told::received(&told, &chips)
 }
 
 /// Returns the operations of these ids. Each process counts its own: an id that two of them use has

@@ -7,7 +7,7 @@ use diagnosis::LEAST_APART_CYCLES;
 use layouts::{NocXy, TileKind};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::Mesh;
+use machine::target::{Mesh, TargetBus};
 use std::collections::BTreeSet;
 use std::vec::IntoIter;
 
@@ -22,7 +22,9 @@ struct Waiting {
 impl Session {
     /// Leaves tiles alone of the chips with PCIe that have owed an answer for longer than any takes.
     pub(super) fn leave_silent_tiles_alone(&mut self) {
-        if self.target.quarantine().is_none() || self.target.bus().is_none() {
+        if self.target.quarantine().is_none()
+            || self.target.bus().is_none_or(TargetBus::leave_silent_tiles_alone)
+        {
             return;
         }
         let mut waiting: Vec<Waiting> = Vec::new();

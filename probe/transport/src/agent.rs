@@ -16,15 +16,15 @@ pub use serve::{Served, serve};
 use host::Host;
 use join::Joined;
 use layouts::{ChipId, NocAddr};
-use machine::clients::{Client, Holder};
+use machine::clients::{Client, Holder, MetalProcess};
 use machine::fault::{Fault, FaultKind};
 use machine::notes::AuditLine;
 use machine::place::Place;
 use machine::progress::{ChipCount, Listener, Progress};
 use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use machine::target::{
-    Abilities, Allow, Arrived, Audit, FarElf, FarElfs, Mesh, OldBytes, Preview, Quarantine,
-    Quarantined, Target, TargetBus,
+    Abilities, Allow, Arrived, Audit, FarElf, FarElfs, FarFound, Mesh, OldBytes, Preview,
+    Quarantine, Quarantined, Target, TargetBus,
 };
 use message::{MOST_BYTES, Range, Reply, Request, sent};
 use serde_bytes::ByteBuf;
@@ -369,6 +369,13 @@ impl TargetBus for AgentTarget {
         self.tell(&Request::GiveBack);
     }
 
+    fn leave_silent_tiles_alone(&mut self) -> bool {
+        self.tell(&Request::LeaveSilentAlone);
+        // The hosts look at the same time; one that does not answer is lost, which the next read says.
+        self.hosts.iter_mut().for_each(|host| drop(host.receive()));
+        true
+    }
+
     fn writer(&mut self) -> Option<Client> {
         self.hosts.iter().find_map(|host| host.status.writer.clone())
     }
@@ -383,16 +390,31 @@ impl TargetBus for AgentTarget {
 }
 
 impl FarElfs for AgentTarget {
-    fn found(&mut self) -> (Vec<FarElf>, Vec<String>) {
+    fn found(&mut self) -> FarFound {
         let first = !std::mem::replace(&mut self.asked_for_elfs, true);
-        let (mut all, mut problems) = (Vec::new(), Vec::new());
-        for host in self.hosts.iter_mut().filter(|host| !first || host.welcome.has_elfs) {
-            let Ok((Reply::Elfs(elfs, told), _)) = host.ask(&Request::Elfs) else { continue };
+        let mut all = FarFound::default();
+        for host in self.hosts.iter_mut().filter(|host| !first || host.welcome.has_found) {
+            let Ok((Reply::Elfs(found), _)) = host.ask(&Request::Elfs) else { continue };
             let name = host.name();
-            all.extend(elfs.into_iter().map(|elf| FarElf { host: name.to_owned(), ..elf }));
-            problems.extend(told.into_iter().map(|problem| format!("{name}: {problem}")));
+            let elf = |elf| FarElf { host: name.to_owned(), ..elf };
+            let process = |it| MetalProcess { host: Some(name.to_owned()), ..it };
+            all.elfs.extend(found.elfs.into_iter().map(elf));
+            all.processes.extend(found.processes.into_iter().map(process));
+            all.problems.extend(found.problems.iter().map(|problem| format!("{name}: {problem}")));
         }
-        (all, problems)
+        all
+    }
+
+    fn inspector(&mut self, host: &str, pid: u32) -> Result<(Vec<u8>, Vec<ChipId>), AccessError> {
+        let number = self.hosts.iter().position(|it| it.name() == host);
+        let gone = || AccessError::Unreachable(format!("there is no host {host}"));
+        let number = number.ok_or_else(gone)?;
+        let told =
+            self.answer(number, &Request::Inspector(pid), |reply, bytes| match reply {
+                Reply::Inspector(told) => Some(told.map(|()| bytes)),
+                _ => None,
+            })??;
+        Ok((told, self.joined.numbers.get(number).cloned().unwrap_or_else(Vec::new)))
     }
 
     fn fetch(&mut self, elf: &FarElf) -> Result<Vec<u8>, AccessError> {

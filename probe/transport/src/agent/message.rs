@@ -5,7 +5,7 @@ use layouts::{ChipId, EthId, MOST_CHIPS, NocAddr, NocXy, OutwardLink};
 use machine::clients::{Client, Holder};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span, StoppedCore};
 use machine::target::{
-    Abilities, AccessRoute, Allow, FarElf, Link, Mesh, PlannedAccess, Preview, Quarantined,
+    Abilities, AccessRoute, Allow, FarFound, Link, Mesh, PlannedAccess, Preview, Quarantined,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -42,7 +42,7 @@ pub(super) enum Request {
     Preview(Vec<Range>),
     /// Asks for the accesses of a write; answered by `Preview`.
     PreviewWrite(Range),
-    /// Searches the ELFs that run there; answered by `Elfs`.
+    /// Searches the ELFs that run there, and the processes; answered by `Elfs`.
     Elfs,
     /// Asks for the bytes of one of these, by its SHA-256; answered by `Elf` and them.
     Elf(String),
@@ -56,6 +56,10 @@ pub(super) enum Request {
     MustNotStop,
     /// Does not access a tile. No answer.
     LeaveAlone(ChipId, NocXy, AccessError),
+    /// Searches tiles that owe an answer, and leaves them alone; answered by `Done`.
+    LeaveSilentAlone,
+    /// Asks the Inspector of a process that was found; answered by `Inspector`.
+    Inspector(u32),
     /// Clears the quarantine. No answer.
     Clear,
     /// Allows far chips again. No answer.
@@ -78,8 +82,10 @@ pub(super) enum Reply {
     /// Accesses, each with whether it goes through a window, whether it writes and its
     /// transactions, and ranges that would not be accessed.
     Preview(Vec<(Range, bool, bool, u64)>, Vec<(Range, AccessError)>),
-    /// The ELFs that it has found, and its problems with that, one sentence each.
-    Elfs(Vec<FarElf>, Vec<String>),
+    /// What it has found.
+    Elfs(FarFound),
+    /// What an Inspector tells follows, or why it does not.
+    Inspector(Result<(), AccessError>),
     /// Whether it has the ELF, whose bytes follow.
     Elf(bool),
 }
@@ -97,8 +103,8 @@ pub(super) struct Welcome {
     pub(super) mesh: Mesh,
     /// The gateways of its chips, which a chip in JSON does not have.
     pub(super) gateways: Vec<Option<Vec<EthId>>>,
-    /// Whether ELFs of what runs there were found.
-    pub(super) has_elfs: bool,
+    /// Whether ELFs of what runs there were found, or processes that run tt-metal.
+    pub(super) has_found: bool,
     /// What is known of it beside its mesh.
     pub(super) status: Status,
 }
@@ -260,7 +266,7 @@ mod tests {
             allow: Allow::default(),
             mesh: Mesh { chips: vec![chip], ..Mesh::default() },
             gateways: vec![None],
-            has_elfs: false,
+            has_found: false,
             status,
         }
     }

@@ -4,7 +4,7 @@ use super::message::{self, MOST_BYTES, ReadReply, Reply, Request, Status, VERSIO
 use crate::wire::{Outbox, Received, receive};
 use machine::clock::host_micros;
 use machine::snapshot::{AccessError, Plan};
-use machine::target::{Audit, FarElf, Target, TargetBus};
+use machine::target::{Audit, FarFound, Target, TargetBus};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
@@ -13,11 +13,17 @@ use std::io::{self, BufReader, Read, Write};
 pub trait Served {
     /// Returns the target.
     fn target(&mut self) -> &mut dyn Target;
-    /// Whether ELFs of what runs there were found.
-    fn has_elfs(&mut self) -> bool;
-    /// Searches those that run on a core, and returns them with their bytes, and the problems with that,
-    /// one sentence each.
-    fn find_elfs(&mut self) -> (Vec<(FarElf, Vec<u8>)>, Vec<String>);
+    /// Whether ELFs of what runs there were found, or processes that run tt-metal.
+    fn has_found(&mut self) -> bool;
+    /// Searches them, and returns what was found, and the bytes of each ELF in its order.
+    fn find(&mut self) -> (FarFound, Vec<Vec<u8>>);
+    /// Asks the Inspector of a process that was found.
+    ///
+    /// # Errors
+    /// Why it does not answer.
+    fn inspector(&mut self, pid: u32) -> Result<Vec<u8>, AccessError>;
+    /// Leaves tiles alone that owe an answer.
+    fn leave_silent_tiles_alone(&mut self);
 }
 
 /// Serves a target until the program leaves.
@@ -32,12 +38,12 @@ pub fn serve(served: &mut dyn Served, input: impl Read, output: impl Write) -> i
     match hello {
         Received::Message(Request::Hello { version: VERSION }) => {
             let status = agent.status(host_micros());
-            let has_elfs = agent.served.has_elfs();
+            let has_found = agent.served.has_found();
             let target = agent.served.target();
             let (mesh, abilities) = (target.mesh().clone(), target.abilities().clone());
             let gateways = mesh.chips.iter().map(|chip| chip.gateway.clone()).collect();
             let (version, allow) = (VERSION, abilities.allow);
-            let welcome = Welcome { version, abilities, allow, mesh, gateways, has_elfs, status };
+            let welcome = Welcome { version, abilities, allow, mesh, gateways, has_found, status };
             agent.outbox.send(&mut agent.output, &Reply::Welcome(Box::new(welcome)))?;
             agent.output.flush()?;
         }
@@ -129,11 +135,22 @@ impl<W: Write> Agent<'_, W> {
                 message::preview(self.target().preview_write(span(range)))
             }
             Request::Elfs => {
-                let (mut found, problems) = self.served.find_elfs();
-                found.retain(|(elf, _)| elf.bytes <= MOST_BYTES);
-                let named = found.iter().map(|(elf, _)| elf.clone()).collect();
-                self.elfs = found.into_iter().map(|(elf, bytes)| (elf.sha256, bytes)).collect();
-                Reply::Elfs(named, problems)
+                let (mut found, bytes) = self.served.find();
+                let elfs = found.elfs.iter().map(|elf| elf.sha256.clone()).zip(bytes);
+                self.elfs = elfs.filter(|(_, bytes)| bytes.len() as u64 <= MOST_BYTES).collect();
+                found.elfs.retain(|elf| elf.bytes <= MOST_BYTES);
+                Reply::Elfs(found)
+            }
+            Request::Inspector(pid) => {
+                let told = self.served.inspector(pid);
+                self.outbox.answer(&mut self.output, |bytes| {
+                    Some(Reply::Inspector(told.map(|told| bytes.extend(told))))
+                })?;
+                return self.output.flush();
+            }
+            Request::LeaveSilentAlone => {
+                self.served.leave_silent_tiles_alone();
+                Reply::Done(Ok(()), Box::new(self.status(came)))
             }
             Request::Elf(sha256) => {
                 let found = self.elfs.get(&sha256);

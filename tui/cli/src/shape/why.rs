@@ -2,7 +2,8 @@
 
 use decode::state::MeshState;
 use diagnosis::Diagnosis;
-use images::{MetalProcess, Provenance};
+use images::Provenance;
+use machine::clients::MetalProcess;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

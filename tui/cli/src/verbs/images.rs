@@ -55,7 +55,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
                 "; process {other} writes logs there too: they count only where L1 has the text"
             )
         });
-        say(&format!("ELFs of process {} ({}): {directories}{shared}", process.pid, process.name));
+        say(&format!("ELFs of {process}: {directories}{shared}"));
     }
     if !state.usual_places.is_empty() {
         let places = listed(&state.usual_places);
