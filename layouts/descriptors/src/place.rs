@@ -1,6 +1,6 @@
 //! Coordinates and ids for the chips of hosts, which an emulated mesh needs and the descriptors of hosts lack.
 
-use layouts::{ChipCoord, ChipId, ClusterDescriptor};
+use layouts::{ChipCoord, ChipId, ClusterDescriptor, DescribedChip};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Gives the chips of a descriptor of hosts their coordinates, and ids where it has none. The chips of a host that links
@@ -34,7 +34,25 @@ pub fn place(mesh: &mut ClusterDescriptor) {
         let location = chip.asic_location.unwrap_or_default();
         chip.unique_id = chip.unique_id.or(Some((2 + location) << 32 | board));
     }
+    order_devices(mesh);
     mesh.renumber();
+}
+
+/// Counts the PCIe devices of each host in their order on its motherboard, if that is known.
+fn order_devices(mesh: &mut ClusterDescriptor) {
+    let mut hosts: BTreeMap<u16, Vec<&mut DescribedChip>> = BTreeMap::new();
+    for chip in mesh.chips.iter_mut().filter(|chip| chip.pcie.is_some()) {
+        hosts.entry(chip.host).or_default().push(chip);
+    }
+    for chips in hosts.values_mut() {
+        let device = |chip: &DescribedChip| chip.seat.as_ref().and_then(|seat| seat.device);
+        if chips.iter().all(|chip| device(chip).is_some()) {
+            let mut numbers: Vec<_> = chips.iter().map(|chip| chip.pcie).collect();
+            numbers.sort_unstable();
+            chips.sort_by_key(|chip| device(chip));
+            chips.iter_mut().zip(numbers).for_each(|(chip, number)| chip.pcie = number);
+        }
+    }
 }
 
 /// Returns the chips of each host that links join.

@@ -175,6 +175,11 @@ fn hosts_stand_as_the_shipped_mesh_that_is_wired_alike() {
         let ids: BTreeSet<_> = placed.chips.iter().map(|it| it.unique_id).collect();
         assert_eq!(ids.len(), placed.chips.len(), "{kind}");
     }
+    // Devices are counted in the order of PCI buses on the motherboard.
+    let trays: Vec<_> =
+        placed("N300_LB_DEFAULT").chips[..4].iter().map(|it| it.seat.clone()).collect();
+    let trays: Vec<_> = trays.into_iter().map(|seat| seat.unwrap().tray).collect();
+    assert_eq!(trays, [3, 4, 1, 2]);
     // Rings along the other axis ship in no mesh.
     let graph = mesh_graph_of(&placed("WH_GALAXY_X_TORUS")).unwrap();
     assert!(graph.text.contains("[ 4, 8 ] dim_types: [ RING, LINE ]") && graph.beyond == 0);
