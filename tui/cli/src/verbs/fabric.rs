@@ -46,7 +46,7 @@ pub(crate) struct FabricArguments {
 
 impl Verb for FabricArguments {
     const NAME: &str = "fabric";
-    const CHANGES: &[&str] = &["drain", "load"];
+    const CHANGES: &[&str] = &["drain", "load", "rebuild"];
     const PAGES: Pages = &[
         ("fabric", include_str!("../manual/verbs/fabric.md")),
         ("fabric status", include_str!("../manual/verbs/fabric-status.md")),
