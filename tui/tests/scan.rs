@@ -105,7 +105,7 @@ fn files_become_rows_that_are_asked_and_duckdb_answers_alike() {
         "run.log: 1 lines were cut after 64 KiB",
         "cut.mcap: ",
         "bomb.log.gz: 1 lines were cut after 64 KiB",
-        "cut.log.gz: unexpected end of file",
+        "cut.log.gz: incomplete deflate stream after line 1",
     ] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
@@ -133,7 +133,8 @@ fn files_become_rows_that_are_asked_and_duckdb_answers_alike() {
     assert_eq!(of_tray["rows"], serde_json::json!([["2026-11-01", "h9", 2, 2]]));
     assert_eq!(retrains["rows"][0][2], 3, "{retrains}");
     assert_eq!(retrains["rows"][0][1], "h2__2J 0:e8-1:e0", "{retrains}");
-    assert!(recurring["rows"].as_array().unwrap().len() >= 2, "{recurring}");
+    // The router of an end is stuck: of its cable.
+    assert!(recurring.to_string().contains("\"h1 0:e9-1:e1\""), "{recurring}");
     let first = first.to_string();
     for part in [
         "noc-sanitize",

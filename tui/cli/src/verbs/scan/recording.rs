@@ -192,7 +192,12 @@ impl Moment<'_> {
         };
         let row = match found.place {
             Place::Link(a, b) => Row { cable: Some(text(&self.cable([a, b]))), ..row },
-            Place::Router(at) | Place::End(at) => Row { channel: Some(at.channel.into()), ..row },
+            Place::Router(at) | Place::End(at) => {
+                let mut links = self.state.links.iter().map(|it| [it.link.a, it.link.b]);
+                let cable = links.find(|ends| ends.contains(&at)).map(|ends| self.cable(ends));
+                let cable = cable.as_deref().map(text);
+                Row { channel: Some(at.channel.into()), cable, ..row }
+            }
             _ => row,
         };
         match found.place.chips().next() {
