@@ -17,13 +17,13 @@ use datafusion::execution::context::SQLOptions;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::object_store::path::Path as StorePath;
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
+use url::Url;
 
 /// Memory that a question may take, in bytes. Nothing is moved to a disk.
 const MOST_MEMORY: usize = 1 << 30;
@@ -115,8 +115,9 @@ impl Logs {
 /// The address of a file, in whose name no character has a meaning.
 fn url(file: &Path) -> Result<ListingTableUrl, DataFusionError> {
     let whole = std::path::absolute(file)?;
-    let store = StorePath::from_absolute_path(whole)?;
-    ListingTableUrl::parse(format!("file:///{store}"))
+    let url = Url::from_file_path(whole);
+    let url = url.map_err(|()| DataFusionError::Plan(format!("{}: no address", file.display())))?;
+    ListingTableUrl::try_new(url, None)
 }
 
 async fn answer(context: &SessionContext, sql: &str) -> Result<Answer, DataFusionError> {
