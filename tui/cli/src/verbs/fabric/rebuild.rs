@@ -54,7 +54,9 @@ fn plans(
     let name = target.name().to_owned();
     let running = running_fabric(target, images);
     let running = running.map_err(|error| Failure::of_control(&name, &error))?;
-    let old = running.ok_or_else(|| Failure::Usage(format!("{name}: no fabric runs there")))?;
+    let old = running.ok_or_else(|| {
+        Failure::Usage(format!("{name}: no fabric of meshscope's own routers runs there"))
+    })?;
     let out = old.chips_of(&options.without).map_err(Failure::Usage)?;
     let still = old.missing().into_iter().filter_map(|node| old.chip(node));
     if let Some(dead) = still.into_iter().find(|chip| !out.contains(chip)) {
