@@ -159,6 +159,12 @@ fn a_run_whose_chip_dies_runs_again_on_what_is_left() {
     assert_eq!(lists.iter().map(chips).collect::<Vec<_>>(), [4, 4, 3]);
     assert!(said.contains("counts add up"), "{said}");
 
+    // A chip with PCIe takes along what is reached over it.
+    let dead = ["--fault", "chip:1:dead@250us"];
+    let (_, answer, said) = run("emulator:t3000", "256K", &dead);
+    assert_eq!((chips(&answer["lists"][1]), &answer["lists"][1]["out_of_bounds"]), (6, &json!(0)));
+    assert!(said.contains("without chips 6,1"), "{said}");
+
     // Nothing is launched again where no chip is dead, or too few are left.
     let stuck = ["--fault", "core:4.e1:stuck@20us"];
     let (code, answer, said) = run("emulator:t3000", "64K", &stuck);
