@@ -163,7 +163,8 @@ pub(super) fn print(
     if style.json {
         print_json(opening, op, (lists, early))?;
     } else {
-        let printed = |list: &&ListRun| !list.streams;
+        // What was refused before it began has no table.
+        let printed = |list: &&ListRun| !list.streams && (style.csv || list.ended.is_some());
         for (number, list) in lists.iter().filter(printed).enumerate() {
             if number > 0 {
                 text("\n")?;
