@@ -7,7 +7,9 @@ use crate::state::{
     Activity, CoreState, DownstreamState, HeadState, ReceiverState, RouterState, SenderState,
 };
 use images::Reading;
-use images::fabric::{Edge, Locations as _, Reader, Receiver, RouterFacts, RouterLayout, Sender};
+use images::fabric::{
+    Edge, Locations as _, Reader, Receiver, RouterCounts, RouterFacts, RouterLayout, Sender,
+};
 use layouts::EthId;
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
@@ -20,6 +22,7 @@ pub(super) struct Router<'a> {
     pub(super) layout: &'a RouterLayout,
     core: &'a CoreState,
     pub(super) facts: RouterFacts,
+    counts: RouterCounts,
     receivers: Vec<ReceiverState>,
 }
 
@@ -35,8 +38,8 @@ impl<'a> Router<'a> {
         if status == Reading::Unread(AccessError::NotRequested) {
             return None;
         }
-        let facts = layout.facts.read(&site);
-        let router = Self { site, at, image, layout, core, facts, receivers: Vec::new() };
+        let (facts, counts) = (layout.facts.read(&site), layout.counts.read(&site));
+        let router = Self { site, at, image, layout, core, facts, counts, receivers: Vec::new() };
         let receivers = layout.receivers.iter().map(|receiver| router.receiver(receiver)).collect();
         Some(Self { receivers, ..router })
     }
@@ -48,8 +51,7 @@ impl<'a> Router<'a> {
 
     /// Returns its status queue, if it has written to it.
     pub(super) fn status(&self) -> Option<StatusQueue<'a>> {
-        let counts = self.layout.counts.read(&self.site);
-        StatusQueue::of(self.site, self.layout.status.as_ref()?, &counts)
+        StatusQueue::of(self.site, self.layout.status.as_ref()?, &self.counts)
     }
 
     /// Returns its sender channels, by those that it says of them and by its peer.
@@ -72,11 +74,11 @@ impl<'a> Router<'a> {
             image: self.image.to_owned(),
             activity: self.core.activity.clone(),
             waypoint: self.core.waypoint.clone(),
-            counts: self.layout.counts.read(&self.site),
             senders,
             downstream: downstream.filter_map(|edge| self.downstream(edge)).collect(),
             status_entries: self.status().map_or_else(Vec::new, |queue| queue.entries()),
             receivers: self.receivers,
+            counts: self.counts,
             facts: self.facts,
         }
     }

@@ -10,7 +10,7 @@ use crate::verbs::run::relaunch;
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::run::may_change;
-use fabric::{FabricPlan, Rebuild, running_fabric};
+use fabric::{FabricPlan, Rebuild};
 use launch::Operation;
 use machine::words::counted;
 
@@ -26,7 +26,7 @@ pub(super) fn run(
     let (nodes, routers) = (new.nodes().count(), new.routers.len());
     let words = format!("{} of {}", new.topology, counted(nodes as u64, "chip", "chips"));
     stop.takes_time();
-    let rebuilt = relaunch::rebuild(&mut machine, old, new, &mut || stop.is_requested());
+    let rebuilt = relaunch::rebuild(&mut machine, old, new, &stop);
     waited();
     rebuilt?;
     say(&format!("a {words} is up: {}", counted(routers as u64, "router", "routers")));
@@ -50,19 +50,15 @@ fn plans(
     machine: &mut Machine,
     options: &RebuildArguments,
 ) -> Result<(FabricPlan, FabricPlan), Failure> {
-    let (target, images) = machine.session().parts();
-    let name = target.name().to_owned();
-    let running = running_fabric(target, images);
-    let running = running.map_err(|error| Failure::of_control(&name, &error))?;
-    let old = running.ok_or_else(|| {
-        Failure::Usage(format!("{name}: no fabric of meshscope's own routers runs there"))
-    })?;
+    let name = machine.target().name().to_owned();
+    let none = || format!("{name}: no fabric of meshscope's own routers runs there");
+    let old = relaunch::running(machine)?.ok_or_else(|| Failure::Usage(none()))?;
     let out = old.chips_of(&options.without).map_err(Failure::Usage)?;
     let still = old.missing().into_iter().filter_map(|node| old.chip(node));
     if let Some(dead) = still.into_iter().find(|chip| !out.contains(chip)) {
         let why = format!("chip {dead} does not answer: take it out too, with --without {dead}");
         return Err(Failure::Usage(why));
     }
-    let new = old.without(target.mesh(), &out).map_err(|why| Failure::Usage(why.to_string()))?;
+    let new = relaunch::left(machine, &old, &out)?;
     Ok((old, new))
 }

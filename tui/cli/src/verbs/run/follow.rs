@@ -95,14 +95,15 @@ impl Following<'_> {
             if !failed.takes_failure() {
                 continue;
             }
-            match relaunch::on_what_is_left(failed, words, machine) {
+            match relaunch::on_what_is_left(failed, words, (machine, &self.stop)) {
                 Ok(Some(list)) => {
                     failed.is_relaunched = true;
                     self.lists.push(list);
                     any = true;
                 }
-                Ok(None) => {}
-                Err(failure @ (Failure::ClosedPipe | Failure::Interrupted)) => return Err(failure),
+                // The other runs are cancelled next if the user stops it.
+                Ok(None) | Err(Failure::Interrupted) => {}
+                Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
                 // The error of the run is the one that is returned.
                 Err(failure) => say(&format!("it is not relaunched: {failure}")),
             }

@@ -2,6 +2,7 @@
 
 use super::STEP_CYCLES;
 use super::list::ListRun;
+use crate::interrupt::Stop;
 use crate::output::say;
 use crate::verbs::line::Line;
 use collectives::{Request, RunSettings, Transport};
@@ -19,7 +20,7 @@ use std::collections::BTreeSet;
 pub(super) fn on_what_is_left(
     failed: &mut ListRun,
     words: &str,
-    machine: &mut Machine,
+    (machine, stop): (&mut Machine, &Stop),
 ) -> Result<Option<ListRun>, Failure> {
     if failed.verdict.is_none() {
         let watched = machine.diagnose(WATCHED_CYCLES);
@@ -46,7 +47,7 @@ pub(super) fn on_what_is_left(
     failed.say_verdict();
     say(&format!("relaunched on {}, without {}", list(&left), list(&dead)));
     if let Transport::Fabric(_) = failed.job.sweep().request.transport {
-        rebuild_running(machine, &gone)?;
+        rebuild_running(machine, &gone, stop)?;
     }
     let sweep = failed.job.sweep();
     // Each chip keeps the size of its part.
@@ -68,14 +69,31 @@ pub(super) fn on_what_is_left(
 }
 
 /// Lets a fabric of the chips that are left take the place of the one that runs, if one does.
-fn rebuild_running(machine: &mut Machine, gone: &BTreeSet<ChipId>) -> Result<(), Failure> {
+fn rebuild_running(
+    machine: &mut Machine,
+    gone: &BTreeSet<ChipId>,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let Some(old) = running(machine)? else { return Ok(()) };
+    let new = left(machine, &old, gone)?;
+    rebuild(machine, old, new, stop)
+}
+
+/// The fabric that runs, if one does.
+pub(in crate::verbs) fn running(machine: &mut Machine) -> Result<Option<FabricPlan>, Failure> {
     let (target, images) = machine.session().parts();
-    let name = target.name().to_owned();
     let running = running_fabric(target, images);
-    let running = running.map_err(|error| Failure::of_control(&name, &error))?;
-    let Some(old) = running else { return Ok(()) };
-    let new = old.without(target.mesh(), gone).map_err(|why| Failure::Usage(why.to_string()))?;
-    rebuild(machine, old, new, &mut || false)
+    running.map_err(|error| Failure::of_control(target.name(), &error))
+}
+
+/// The fabric of the chips that are left.
+pub(in crate::verbs) fn left(
+    machine: &mut Machine,
+    old: &FabricPlan,
+    out: &BTreeSet<ChipId>,
+) -> Result<FabricPlan, Failure> {
+    let new = old.without(machine.target().mesh(), out);
+    new.map_err(|why| Failure::Usage(why.to_string()))
 }
 
 /// Ends a fabric and brings up another one in its place.
@@ -86,12 +104,12 @@ pub(in crate::verbs) fn rebuild(
     machine: &mut Machine,
     old: FabricPlan,
     new: FabricPlan,
-    stops: &mut dyn FnMut() -> bool,
+    stop: &Stop,
 ) -> Result<(), Failure> {
     let (mut rebuild, mut line) = (Rebuild::new(old, new), Line::new("fabric"));
     let mut stopping = false;
     loop {
-        if !stopping && stops() {
+        if !stopping && stop.is_requested() {
             stopping = true;
             say("stopping; Ctrl-C again exits at once");
             rebuild.cancel();
