@@ -13,29 +13,44 @@
 #endif
 constexpr Topology topology = FABRIC_TOPOLOGY;
 constexpr bool is_2d_fabric = topology == Mesh || topology == Torus;
-constexpr bool has_dateline = topology == Ring || topology == Torus;
+// Meshes joined by several links: packets leave over one link and arrive over another, and travel in
+// virtual channel 1 from the link that they cross.
+#ifdef FABRIC_INTERMESH_VC
+constexpr bool has_intermesh_vc = true;
+static_assert(topology == Mesh);
+#else
+constexpr bool has_intermesh_vc = false;
+#endif
 
 // Sender channel 0 is the local one (a worker or mux). Then follows one for each other router of
 // the plane that forwards packets in virtual channel 0 (1D: the opposite one; 2D: by direction,
-// `downstream_sender_channel`); with a dateline one more for virtual channel 1, in which only the
-// opposite router sends. The last one is the control channel.
+// `downstream_sender_channel`); then those of virtual channel 1: of rings one, in which only the
+// opposite router sends; between meshes again one for each other router. The last one is the
+// control channel.
 constexpr uint32_t num_vc0_sender_channels = is_2d_fabric ? 4 : 2;
-constexpr uint32_t vc1_sender_channel = num_vc0_sender_channels;  // if has_dateline
-constexpr uint32_t control_sender_channel = num_vc0_sender_channels + (has_dateline ? 1 : 0);
+constexpr uint32_t num_vc1_sender_channels = has_intermesh_vc                        ? 3
+                                             : topology == Ring || topology == Torus ? 1
+                                                                                     : 0;
+constexpr bool has_vc1 = num_vc1_sender_channels != 0;
+constexpr uint32_t control_sender_channel = num_vc0_sender_channels + num_vc1_sender_channels;
 constexpr uint32_t num_sender_channels = control_sender_channel + 1;
-// Receiver channels: virtual channel 0, virtual channel 1 (with a dateline), control.
+// Receiver channels: virtual channel 0, virtual channel 1 (if there is one), control.
 constexpr uint32_t vc1_receiver_channel = 1;
-constexpr uint32_t control_receiver_channel = has_dateline ? 2 : 1;
+constexpr uint32_t control_receiver_channel = has_vc1 ? 2 : 1;
 constexpr uint32_t num_receiver_channels = control_receiver_channel + 1;
-constexpr uint32_t FABRIC_MAX_SENDERS = 6, FABRIC_MAX_RECEIVERS = 3;
+constexpr uint32_t FABRIC_MAX_SENDERS = has_intermesh_vc ? 8 : 6, FABRIC_MAX_RECEIVERS = 3;
 
 // Returns the sender channel of the router towards `downstream` that a router towards `mine` puts
 // packets into (tt-metal.md 4.4).
 constexpr uint32_t downstream_sender_channel(uint32_t mine, uint32_t downstream) {
     return !is_2d_fabric ? 1 : mine > downstream ? mine : mine + 1;
 }
+constexpr uint32_t downstream_vc1_sender_channel(uint32_t mine, uint32_t downstream) {
+    return num_vc0_sender_channels +
+           (has_intermesh_vc ? downstream_sender_channel(mine, downstream) - 1 : 0);
+}
 
-constexpr uint32_t sender_slots = 8;
+constexpr uint32_t sender_slots = has_intermesh_vc ? 4 : 8;
 constexpr uint32_t receiver_slots = topology == Linear ? 16 : 8;   // of each virtual channel
 constexpr uint32_t control_slots = 4;
 // Messages of other routers: one in flight to the link, one from it.
@@ -45,6 +60,7 @@ constexpr uint32_t packet_header_bytes = is_2d_fabric ? sizeof(HybridMeshPacketH
 // As large as possible (line: as an EDM buffer): fewer packets cost less.
 constexpr uint32_t channel_buffer_size = topology == Linear ? 4160
                                          : topology == Ring ? 3536
+                                         : has_intermesh_vc ? 3168
                                          : topology == Mesh ? 3616
                                                             : 2528;
 constexpr uint32_t max_payload_bytes = channel_buffer_size - packet_header_bytes;
@@ -61,17 +77,16 @@ constexpr uint32_t to_sender_0_pkts_acked_id = k_unused_stream_id;  // no first-
 constexpr uint32_t to_sender_0_pkts_completed_id = to_receiver_0_pkts_sent_id +
                                                    FABRIC_MAX_RECEIVERS;
 // Credits for writing into the router of this plane towards direction d: in virtual channel 0 at
-// this id + d, in virtual channel 1 (opposite router only) at the second id, in the control channel
-// at the third id + d.
+// this id + d; in virtual channel 1 between meshes at the second id + d, of rings (opposite router
+// only) at the second id.
 constexpr uint32_t vc_0_free_slots_from_downstream_edge_1_stream_id =
     to_sender_0_pkts_completed_id + FABRIC_MAX_SENDERS;
 constexpr uint32_t vc_1_free_slots_from_downstream_edge_1_stream_id =
     vc_0_free_slots_from_downstream_edge_1_stream_id + DIRECTIONS;
-constexpr uint32_t control_free_slots_from_downstream_edge_1_stream_id =
-    vc_1_free_slots_from_downstream_edge_1_stream_id + 1;
+constexpr uint32_t num_vc1_edges = has_intermesh_vc ? DIRECTIONS : 1;
 // Messages of other routers that arrived over this link, and those that the peer has forwarded.
-constexpr uint32_t fallback_pkts_sent_stream_id =
-    control_free_slots_from_downstream_edge_1_stream_id + DIRECTIONS;
+constexpr uint32_t fallback_pkts_sent_stream_id = vc_1_free_slots_from_downstream_edge_1_stream_id +
+                                                  num_vc1_edges;
 constexpr uint32_t fallback_pkts_completed_stream_id = fallback_pkts_sent_stream_id + 1;
 // Packets of each virtual channel that arrived before the link was lost or over another link. While
 // the link is lost they count instead of the peer's stream.
@@ -156,11 +171,12 @@ struct fabric_router_words_t {
     fabric_resync_t fallback_delivery[FABRIC_MAX_FALLBACKS];
     // Serial number of the request that was taken, or FALLBACK_REFUSED and that number.
     volatile uint32_t fallback_taken;
-    uint32_t pad3[3];
     volatile uint32_t fallback_done;     // serial number of the delivery that was taken
-    uint32_t pad4[3];
     volatile uint32_t fallback_bell;     // the writer of a request or a delivery writes 1
-    uint32_t pad5[3];
+    uint32_t pad3;
+    // 1: the control channel of the router towards this direction has room for a header, whose
+    // router writes it.
+    volatile uint32_t control_credits[DIRECTIONS];
 };
 constexpr uint32_t ROUTER_WORDS = ERISC_UNRESERVED;
 constexpr uint32_t edm_handshake_addr = ROUTER_WORDS + offsetof(fabric_router_words_t, identity);
@@ -176,14 +192,15 @@ constexpr uint32_t local_sender_channel_0_connection_semaphore_addr =
 constexpr uint32_t local_sender_channel_0_connection_buffer_index_addr =
     ROUTER_WORDS + offsetof(fabric_router_words_t, buffer_index);
 // Entries for the status queue, before they are written.
-constexpr uint32_t status_staging_addr = ROUTER_WORDS + 0x4C0,
-                   status_staging_end = ROUTER_WORDS + 0x600;
+constexpr uint32_t status_staging_addr = ROUTER_WORDS + (has_intermesh_vc ? 0x5C0 : 0x4C0),
+                   status_staging_end = status_staging_addr + 0x140;
 static_assert(sizeof(fabric_router_words_t) <= status_staging_addr - ROUTER_WORDS);
 constexpr uint32_t postcode_addr = 0x3F420, routing_info_addr = 0x3F440;
 
 // Slots, behind the words: sender channels, receiver channels, fallback slots, control slots. The
-// same at both ends. Torus: behind its data (link/erisc_router_torus.ld).
-constexpr uint32_t channel_buffers_addr = ROUTER_WORDS + (topology == Torus ? 0x1000 : 0x600);
+// same at both ends. Images with more text: behind their data (link/erisc_router_large.ld).
+constexpr uint32_t channel_buffers_addr =
+    ROUTER_WORDS + (topology == Torus || has_intermesh_vc ? 0x1000 : 0x600);
 constexpr uint32_t sender_buffers(uint32_t channel) {
     return channel_buffers_addr + channel * sender_slots * channel_buffer_size;
 }
@@ -201,7 +218,7 @@ constexpr uint32_t fallback_receiver_slot(uint32_t channel) {
 }
 constexpr uint32_t control_sender_buffers = fallback_buffers +
                                             fallback_slots * fallback_buffer_size +
-                                            (has_dateline ? channel_buffer_size : 0);
+                                            (has_vc1 ? channel_buffer_size : 0);
 constexpr uint32_t control_receiver_buffers = control_sender_buffers +
                                               control_slots * control_buffer_size;
 constexpr uint32_t channel_buffers_end = control_receiver_buffers +

@@ -76,21 +76,18 @@ void take_completion() {
     state.senders[control_sender_channel].packets_completed = completed;
     if (upstream_mid[slot] != 0) {
         start_word(WORDS, upstream_mid[slot],
-                   stream_update_address(control_free_slots_from_downstream_edge_1_stream_id +
-                                         args.my_direction),
-                   1u << STREAM_INCREMENT_SHIFT);
+                   reinterpret_cast<uint32_t>(&words->control_credits[args.my_direction]), 1);
     }
 }
 
 // Puts a header into another router's control channel. Returns false if it has no room now.
 bool hand_over(uint32_t source, uint32_t direction) {
-    stream_t credits = stream_of(control_free_slots_from_downstream_edge_1_stream_id + direction);
     uint32_t mid = downstream[direction].mid;
-    if (stream_value(credits) == 0 || !niu_free_soon(NOC_BUFFER_WRITE) ||
+    if (words->control_credits[direction] == 0 || !niu_free_soon(NOC_BUFFER_WRITE) ||
         !niu_free_soon(NOC_BUFFER_REGISTER)) {
         return false;
     }
-    stream_add(credits, -1);
+    words->control_credits[direction] = 0;
     uint32_t slot = sender_slot(downstream_sender_channel(args.my_direction, direction));
     start_write(CONTROL_PACKETS, source, mid, slot, control_buffer_size);
     start_word(

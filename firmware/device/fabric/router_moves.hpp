@@ -111,7 +111,7 @@ struct downstream_t {
     uint32_t slot, first, end;
     uint32_t free_slots_address;
 };
-constexpr uint32_t VC1_DOWNSTREAM = DIRECTIONS;
+constexpr uint32_t VC1_DOWNSTREAM = DIRECTIONS;   // then num_vc1_edges of them
 
 constexpr uint32_t num_data_senders = control_sender_channel;
 constexpr uint32_t num_data_receivers = control_receiver_channel;
@@ -119,7 +119,7 @@ constexpr uint32_t num_data_receivers = control_receiver_channel;
 extern sender_t senders[num_data_senders];
 extern receiver_t receivers[num_data_receivers];
 extern remote_t remotes[num_data_receivers];
-extern downstream_t downstream[DIRECTIONS + 1];
+extern downstream_t downstream[DIRECTIONS + num_vc1_edges];
 // Stream of the peer to update for the packet sent last; 0: none; HELD, RESUMES.
 extern uint32_t announce;
 // The link is not used: packets go over another one (router_reroute.cpp).

@@ -8,9 +8,9 @@ constexpr uint8_t NONE = k_unused_stream_id;
 
 constexpr fabric_channel_place_t sender_place(uint32_t channel) {
     bool control = channel == control_sender_channel;
-    uint32_t virtual_channel = control ? control_virtual_channel
-                               : has_dateline && channel == vc1_sender_channel ? 1u
-                                                                               : 0u;
+    uint32_t virtual_channel = control                              ? control_virtual_channel
+                               : channel >= num_vc0_sender_channels ? 1u
+                                                                    : 0u;
     return channel >= num_sender_channels
                ? fabric_channel_place_t{0, 0, 0, NONE, NONE, NONE, 0}
                : fabric_channel_place_t{
@@ -49,8 +49,7 @@ typedef keep_t<
     sender_channel_0_free_slots_stream_id, to_receiver_0_pkts_sent_id, to_sender_0_pkts_acked_id,
     to_sender_0_pkts_completed_id, vc_0_free_slots_from_downstream_edge_1_stream_id,
     vc_1_free_slots_from_downstream_edge_1_stream_id,
-    control_free_slots_from_downstream_edge_1_stream_id, channel_buffers_addr, channel_buffer_size,
-    sender_slots, receiver_slots, packet_header_bytes, max_payload_bytes,
+    num_vc1_sender_channels, channel_buffers_addr, channel_buffer_size, sender_slots, receiver_slots, packet_header_bytes, max_payload_bytes,
     HYBRID_MESH_MAX_ROUTE_BUFFER_SIZE, ROUTER_WORDS, fallback_receiver_slot(0)>
     kept_constants_t;
 
@@ -74,7 +73,12 @@ extern "C" {
 extern const fabric_channel_places_t fabric_channel_places;
 __attribute__((used)) const fabric_channel_places_t fabric_channel_places = {
     {sender_place(0), sender_place(1), sender_place(2), sender_place(3), sender_place(4),
-     sender_place(5)},
+     sender_place(5)
+#ifdef FABRIC_INTERMESH_VC
+         ,
+     sender_place(6), sender_place(7)
+#endif
+    },
     {receiver_place(0), receiver_place(1), receiver_place(2)},
     {fallback_buffers, fallback_buffer_size, fallback_slots, NONE, fallback_pkts_sent_stream_id,
      fallback_pkts_completed_stream_id, 0}};

@@ -64,11 +64,14 @@ bool open_head(receiver_t& receiver) {
     return true;
 }
 
-// Packets that cross the dateline straight on, or have crossed it, travel in virtual channel 1.
+// Packets that have crossed the dateline travel in virtual channel 1; those of a ring until they
+// turn.
 downstream_t& towards(const receiver_t& receiver, uint32_t direction) {
-    bool second = has_dateline && direction == opposite(args.my_direction) &&
+    bool second = has_vc1 && (has_intermesh_vc || direction == opposite(args.my_direction)) &&
                   (receiver.second || args.dateline != 0);
-    return downstream[second ? VC1_DOWNSTREAM : direction];
+    return downstream[!second            ? direction
+                      : has_intermesh_vc ? VC1_DOWNSTREAM + direction
+                                         : VC1_DOWNSTREAM];
 }
 
 moved_t forward(receiver_t& receiver, const packet_header_t& header, uint32_t direction) {

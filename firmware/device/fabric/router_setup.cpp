@@ -7,7 +7,7 @@ namespace fabric_router {
 sender_t senders[num_data_senders];
 receiver_t receivers[num_data_receivers];
 remote_t remotes[num_data_receivers];
-downstream_t downstream[DIRECTIONS + 1];
+downstream_t downstream[DIRECTIONS + num_vc1_edges];
 uint32_t announce;
 uint32_t own_mid;
 
@@ -47,6 +47,12 @@ bool arguments_fit() {
 
 // Returns the direction of the router that puts packets into a sender channel of this router.
 uint32_t upstream_of(uint32_t channel) {
+    if (channel >= num_vc0_sender_channels) {
+        if (!has_intermesh_vc) {
+            return opposite(args.my_direction);
+        }
+        channel -= num_vc0_sender_channels - 1;
+    }
     for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
         bool other = direction != args.my_direction &&
                      (is_2d_fabric || direction == opposite(args.my_direction));
@@ -58,15 +64,12 @@ uint32_t upstream_of(uint32_t channel) {
 }
 
 void open_sender(uint32_t channel) {
-    bool second = has_dateline && channel == vc1_sender_channel;
     uint32_t first = sender_buffers(channel);
-    uint32_t upstream = second         ? opposite(args.my_direction)
-                        : channel == 0 ? uint32_t{NO_DIRECTION}
-                                       : upstream_of(channel);
+    uint32_t upstream = channel == 0 ? uint32_t{NO_DIRECTION} : upstream_of(channel);
     senders[channel] = {
         .free_slots = stream_of(sender_channel_0_free_slots_stream_id + channel),
         .completions = stream_of(to_sender_0_pkts_completed_id + channel),
-        .remote = &remotes[second ? vc1_receiver_channel : 0],
+        .remote = &remotes[channel >= num_vc0_sender_channels ? vc1_receiver_channel : 0],
         .state = &state.senders[channel],
         .head = first,
         .first = first,
@@ -84,7 +87,7 @@ void open_receiver(uint32_t channel) {
                           .first = first,
                           .end = end,
                           .first_id = PACKETS + channel * PIPELINE,
-                          .second = has_dateline && channel == vc1_receiver_channel};
+                          .second = has_vc1 && channel == vc1_receiver_channel};
     remotes[channel] = {
         .free_slots = receiver_slots,
         .slot = first,
@@ -106,6 +109,11 @@ void open_downstream(uint32_t index, uint32_t direction, uint32_t channel, uint3
                              sender_channel_0_free_slots_stream_id + channel)};
 }
 
+// Returns the direction of an entry of virtual channel 1.
+uint32_t vc1_direction(uint32_t edge) {
+    return has_intermesh_vc ? edge : opposite(args.my_direction);
+}
+
 void preset(uint32_t stream, uint32_t value) {
     word_at(STREAM_BASE + stream * STREAM_STRIDE + STREAM_PRESET) = value;
 }
@@ -125,10 +133,12 @@ void open_streams() {
         bool there = args.downstream_xy[direction] != 0;
         preset(vc_0_free_slots_from_downstream_edge_1_stream_id + direction,
                there ? sender_slots : 0);
-        preset(control_free_slots_from_downstream_edge_1_stream_id + direction, there ? 1 : 0);
+        words->control_credits[direction] = there ? 1 : 0;
     }
-    preset(vc_1_free_slots_from_downstream_edge_1_stream_id,
-           has_dateline && args.downstream_xy[opposite(args.my_direction)] != 0 ? sender_slots : 0);
+    for (uint32_t edge = 0; edge < num_vc1_edges; ++edge) {
+        preset(vc_1_free_slots_from_downstream_edge_1_stream_id + edge,
+               has_vc1 && args.downstream_xy[vc1_direction(edge)] != 0 ? sender_slots : 0);
+    }
     preset(fallback_pkts_sent_stream_id, 0);
     preset(fallback_pkts_completed_stream_id, 0);
     preset(fallback_arrived_0_stream_id, 0);
@@ -322,9 +332,12 @@ bool connect_routers() {
             return false;
         }
     }
-    if (has_dateline && !connect(downstream[VC1_DOWNSTREAM], vc1_sender_channel,
-                                 vc_1_free_slots_from_downstream_edge_1_stream_id)) {
-        return false;
+    for (uint32_t edge = 0; has_vc1 && edge < num_vc1_edges; ++edge) {
+        if (!connect(downstream[VC1_DOWNSTREAM + edge],
+                     downstream_vc1_sender_channel(args.my_direction, vc1_direction(edge)),
+                     vc_1_free_slots_from_downstream_edge_1_stream_id + edge)) {
+            return false;
+        }
     }
     for (uint32_t channel = 1; channel < num_data_senders; ++channel) {
         if (!meet_producer(channel)) {
@@ -387,8 +400,11 @@ bool set_up() {
                         downstream_sender_channel(args.my_direction, direction),
                         vc_0_free_slots_from_downstream_edge_1_stream_id + direction);
     }
-    open_downstream(VC1_DOWNSTREAM, opposite(args.my_direction), vc1_sender_channel,
-                    vc_1_free_slots_from_downstream_edge_1_stream_id);
+    for (uint32_t edge = 0; edge < num_vc1_edges; ++edge) {
+        open_downstream(VC1_DOWNSTREAM + edge, vc1_direction(edge),
+                        downstream_vc1_sender_channel(args.my_direction, vc1_direction(edge)),
+                        vc_1_free_slots_from_downstream_edge_1_stream_id + edge);
+    }
     postcode(POSTCODE_DOWNSTREAM_STARTED);
     for (uint32_t channel = 0; channel < num_data_receivers; ++channel) {
         open_receiver(channel);

@@ -7,7 +7,7 @@ use super::worker::{WORKER, WorkerPlaces, routing_at, worker_semaphore};
 use fabric::client::Connection;
 use fabric::mux::Mux;
 use fabric::{Fabric, FabricPlan, FabricSettings, connection, header_bytes};
-use fabric::{pack_tables, router_image, routing_tables};
+use fabric::{pack_tables, routing_tables};
 use images::ImageMap;
 use launch::outcome::{Cause, RunError, User};
 use launch::records::field;
@@ -35,7 +35,7 @@ pub(super) fn mux(
         policy: crossing.options.policy,
         channels: plan.clients.len() as u32,
         buffer_count: crossing.options.slots,
-        header_bytes: header_bytes(images, crossing.plan.topology)?,
+        header_bytes: header_bytes(images, &crossing.plan)?,
         router: connection(images, &crossing.plan, router.ok_or_else(missing)?)?,
     })
 }
@@ -95,7 +95,7 @@ pub(super) fn refuse(
 }
 
 fn worker_x(images: &ImageMap, plan: &FabricPlan) -> Result<u64, ControlError> {
-    let (router, path) = (router_image(plan.topology), "EDMChannelWorkerLocationInfo.worker_x");
+    let (router, path) = (plan.router_image(), "EDMChannelWorkerLocationInfo.worker_x");
     Ok(field(&*image(images, router)?, path)?.offset)
 }
 

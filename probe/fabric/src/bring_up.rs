@@ -261,7 +261,7 @@ impl Fabric {
 
     /// Makes the masters ready for traffic, after all routers have met.
     fn make_ready(&mut self, images: &ImageMap) -> Result<(), RunError> {
-        let words = RouterWords::of(images, self.plan.topology)?;
+        let words = RouterWords::of(images, self.plan.router_image())?;
         let ready = words.image.constant("READY_FOR_TRAFFIC")?;
         let operations = self.plan.masters().map(|master| {
             let mut operation = Operation::new(format!("make {} ready for traffic", master.eth));

@@ -7,7 +7,7 @@ use super::{FabricPlan, FabricSettings, Router};
 use images::ImageMap;
 use launch::{ControlError, Firmware, KernelLaunch, Operation, arguments};
 use layouts::NocXy;
-use machine::fabric::{Direction, FabricTopology};
+use machine::fabric::Direction;
 
 /// The value for no tile.
 const NONE: u32 = 0;
@@ -29,7 +29,7 @@ pub fn router_launch(
     settings: &FabricSettings,
     run_id: u32,
 ) -> Result<KernelLaunch<'static>, ControlError> {
-    let kernel = RouterImage::of(images, plan.topology)?;
+    let kernel = RouterImage::of(images, plan.router_image())?;
     let queue = StatusQueue::placed(images, plan, router, settings, run_id)?;
     let local: Vec<&Router> = plan.routers_of(router.eth.chip).collect();
     let mut values: Vec<(String, u32)> = [
@@ -100,7 +100,7 @@ pub fn connection(
     plan: &FabricPlan,
     router: &Router,
 ) -> Result<Connection, ControlError> {
-    let kernel = RouterImage::of(images, plan.topology)?;
+    let kernel = RouterImage::of(images, plan.router_image())?;
     let constant = |name| kernel.constant(name);
     Ok(Connection {
         place: router.place,
@@ -120,8 +120,8 @@ pub fn connection(
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
-pub fn header_bytes(images: &ImageMap, topology: FabricTopology) -> Result<u32, ControlError> {
-    RouterImage::of(images, topology)?.constant("packet_header_bytes")
+pub fn header_bytes(images: &ImageMap, plan: &FabricPlan) -> Result<u32, ControlError> {
+    RouterImage::of(images, plan.router_image())?.constant("packet_header_bytes")
 }
 
 /// Clears the words of a router before its launch, so that those of an earlier router are not
@@ -131,7 +131,7 @@ pub(super) fn fresh_words(
     plan: &FabricPlan,
     router: &Router,
 ) -> Result<Operation, ControlError> {
-    let kernel = RouterImage::of(images, plan.topology)?;
+    let kernel = RouterImage::of(images, plan.router_image())?;
     let mut operation = Operation::new(format!("clear the words of router {}", router.eth));
     let words = kernel.constant("ROUTER_WORDS")?;
     let bytes = kernel.size("fabric_router_words_t")?;
@@ -146,7 +146,7 @@ pub(super) fn fresh_words(
 /// # Errors
 /// `Settings` if the meshes are too large.
 pub fn fits(images: &ImageMap, plan: &FabricPlan) -> Result<(), ControlError> {
-    let kernel = RouterImage::of(images, plan.topology)?;
+    let kernel = RouterImage::of(images, plan.router_image())?;
     if !plan.topology.is_2d() {
         return Ok(());
     }

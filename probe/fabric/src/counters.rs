@@ -18,7 +18,7 @@ pub fn router_counters(
     plan: &FabricPlan,
     members: &[&str],
 ) -> Result<Vec<Vec<u32>>, ControlError> {
-    let kernel = RouterImage::of(images, plan.topology)?;
+    let kernel = RouterImage::of(images, plan.router_image())?;
     let at = members.iter().map(|member| kernel.state(member)).collect::<Result<Vec<_>, _>>()?;
     let span = |router: &Router, at: u64| Span { addr: router.place.at(at), len: 4 };
     let spans = |router| at.iter().map(move |&at| span(router, at));

@@ -1,9 +1,8 @@
 //! Finds the fabric that runs on a mesh, by the words of its routers: another process can have
 //! started it.
 
-use super::words::RouterImage;
+use super::words::{ROUTER_IMAGES, RouterImage, router_image};
 use super::{FabricMesh, FabricPlan, Router};
-use crate::words::router_image;
 use images::{ImageMap, Member};
 use launch::records::bytes_read;
 use launch::{ControlError, Firmware, running};
@@ -25,15 +24,16 @@ pub fn running_fabric(
 ) -> Result<Option<FabricPlan>, ControlError> {
     let ends = target.mesh().links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let mut ends: BTreeMap<EthId, EthId> = ends.collect();
-    for topology in FabricTopology::ALL {
-        if images.named(router_image(topology)).is_none() {
+    for (topology, exits_apart) in ROUTER_IMAGES {
+        let image = router_image(topology, exits_apart);
+        if images.named(image).is_none() {
             continue;
         }
         let found = loop {
             let places = ends.keys().map(|&eth| target.mesh().place(eth));
             let places = places.collect::<Result<_, _>>()?;
             let firmware = Firmware::BUILT_IN.application;
-            match running(target, images, firmware, router_image(topology), places) {
+            match running(target, images, firmware, image, places) {
                 Err(ControlError::Access { addr, reason }) => {
                     ends.retain(|eth, _| eth.chip != addr.chip);
                     if ends.is_empty() {
@@ -46,7 +46,7 @@ pub fn running_fabric(
         if found.is_empty() {
             continue;
         }
-        let words = RouterSpans::of(RouterImage::of(images, topology)?)?;
+        let words = RouterSpans::of(RouterImage::of(images, image)?)?;
         let mut routers = Vec::new();
         for (&eth, &peer) in &ends {
             let place = target.mesh().place(eth)?;
@@ -54,7 +54,8 @@ pub fn running_fabric(
                 routers.push(words.read(target, eth, peer, place)?);
             }
         }
-        return complete_plan(target.mesh().kind, topology, routers).map(Some);
+        let plan = complete_plan(target.mesh().kind, topology, routers)?;
+        return Ok(Some(FabricPlan { exits_apart, ..plan }));
     }
     Ok(None)
 }
@@ -182,8 +183,14 @@ fn complete_plan(
         mesh.closed_rows |= closes && router.direction.is_along_row();
         mesh.closed_columns |= closes && !router.direction.is_along_row();
     }
-    let mut plan =
-        FabricPlan { chip_kind, topology, planes: 1, meshes: Vec::new(), routers: Vec::new() };
+    let mut plan = FabricPlan {
+        chip_kind,
+        topology,
+        planes: 1,
+        meshes: Vec::new(),
+        exits_apart: false,
+        routers: Vec::new(),
+    };
     for (wanted, (number, (mut mesh, chips))) in (0..).zip(meshes) {
         if number != wanted {
             return broken(format!("no router of mesh {wanted} runs"));

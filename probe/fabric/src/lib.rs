@@ -65,7 +65,7 @@ mod without;
 mod words;
 
 pub use tables::{check_tables, pack_tables, routing_tables};
-pub use words::router_image;
+pub use words::{ROUTER_IMAGES, router_image};
 
 pub use bring_up::{Fabric, Rebuild};
 pub use builder::{connection, fits, header_bytes, router_launch};

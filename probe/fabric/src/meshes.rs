@@ -114,6 +114,19 @@ pub(super) struct Exits {
     pub(super) planes: u32,
 }
 
+impl Exits {
+    /// Whether opposite flows can take different links without a deadlock: a packet changes its
+    /// virtual channel once, where it first enters another mesh. So of two joined meshes, one has no
+    /// further neighbor.
+    pub(super) fn can_be_apart(&self) -> bool {
+        let pairs: BTreeSet<(u16, u16)> =
+            self.exits.iter().map(|exit| (exit.from.mesh, exit.to.mesh)).collect();
+        let neighbors = |mesh: u16| pairs.iter().filter(|(a, b)| *a == mesh || *b == mesh).count();
+        pairs.iter().all(|&(a, b)| neighbors(a) == 1 || neighbors(b) == 1)
+            && pairs.len() < self.exits.len()
+    }
+}
+
 /// Returns every edge between chips of different meshes with links for all planes and a free
 /// direction at both ends. Without a requested number of planes, there are as many as each two
 /// meshes' best edge has.

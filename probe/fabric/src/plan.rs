@@ -37,7 +37,8 @@ pub struct Router {
     pub peer_place: Place,
     /// The node at the other end.
     pub neighbor: FabricNode,
-    /// Whether the link closes a ring: packets that arrive over it continue in virtual channel 1.
+    /// Whether packets that arrive over the link continue in virtual channel 1: it closes a ring,
+    /// or leads to another mesh by [exits apart](FabricPlan::exits_apart).
     pub dateline: bool,
     /// Whether the link leads to another mesh.
     pub inter_mesh: bool,
@@ -74,6 +75,8 @@ pub struct FabricPlan {
     pub planes: u32,
     /// The meshes, by number.
     pub meshes: Vec<FabricMesh>,
+    /// Whether opposite flows between two meshes that several links join take different ones.
+    pub exits_apart: bool,
     /// The routers, by chip; the master of each chip first, the others by channel.
     pub routers: Vec<Router>,
 }
@@ -93,16 +96,21 @@ impl FabricPlan {
         if let Some((chips, hops)) = too_long(topology, &meshes) {
             return Err(FabricError::TooLong { topology, chips, hops, most: MOST_HOPS });
         }
-        let Exits { exits, planes } = exits(&free, topology, &meshes, planes, request.planes)?;
-        let mut plan = Self { chip_kind: mesh.kind, topology, planes, meshes, routers: Vec::new() };
+        let found = exits(&free, topology, &meshes, planes, request.planes)?;
+        let exits_apart = topology == FabricTopology::Mesh && found.can_be_apart();
+        let Exits { exits, planes } = found;
+        let routers = Vec::new();
+        let mut plan =
+            Self { chip_kind: mesh.kind, topology, planes, meshes, exits_apart, routers };
         let most = request.planes.unwrap_or(MOST_LINKS).max(planes);
         for number in 0..plan.meshes.len() {
             plan.add_mesh(&free, number, (most, request.dateline))?;
         }
+        let crosses = exits_apart && request.dateline;
         for exit in exits {
             for (plane, &(near, far)) in (0..planes).zip(&exit.sockets) {
-                plan.add_router(exit.from, exit.direction, plane, (near, far), exit.to, false)?;
-                plan.add_router(exit.to, exit.back, plane, (far, near), exit.from, false)?;
+                plan.add_router(exit.from, exit.direction, plane, (near, far), exit.to, crosses)?;
+                plan.add_router(exit.to, exit.back, plane, (far, near), exit.from, crosses)?;
             }
         }
         plan.routers.sort_unstable_by_key(|router| router.eth);

@@ -199,7 +199,7 @@ impl RandomTraffic {
         mux_percent: u64,
         dice: &mut Random,
     ) -> Result<PacketLoad, ControlError> {
-        let header_bytes = header_bytes(images, self.plan.topology)?;
+        let header_bytes = header_bytes(images, &self.plan)?;
         let mut load = PacketLoad::of(&self.plan);
         for (number, (node, tiles)) in (0..).zip(self.plan.nodes().zip(&self.tiles)) {
             let Some((place, mux_tiles)) = tiles.split_first() else { continue };

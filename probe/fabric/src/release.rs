@@ -44,7 +44,7 @@ impl Release {
         routers: impl IntoIterator<Item = EthId>,
         patience_cycles: u64,
     ) -> Result<Self, ControlError> {
-        let image = RouterImage::of(images, plan.topology)?;
+        let image = RouterImage::of(images, plan.router_image())?;
         let (write_counter, _) = image.field("SenderChannelProducerCursor.write_counter")?;
         let (write_index, _) = image.field("SenderChannelProducerCursor.write_index")?;
         let sent = image.global("fabric_router::senders[0].sent")?;

@@ -35,7 +35,7 @@ impl RandomTraffic {
         let mut resending = Resending {
             images,
             load: self.bare(),
-            header_bytes: header_bytes(images, self.plan.topology)?,
+            header_bytes: header_bytes(images, &self.plan)?,
             most_connections: constant_of(images, "fabric_traffic", "TRAFFIC_MAX_CONNECTIONS")?
                 as usize,
             connections: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! The routes of packets: first along the row, then along the column; to another mesh by the
 //! nearest exit.
 
-use super::FabricPlan;
+use super::{FabricPlan, Router};
 use machine::fabric::{Direction, Entry, FabricNode};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,7 +36,8 @@ impl FabricPlan {
     }
 
     /// Returns the nearest chip by which packets leave for another mesh, and the direction of its
-    /// link. None for their own mesh, or if no link leads there.
+    /// link. With [exits apart](Self::exits_apart), every other link between two meshes leads to
+    /// the one with the higher number. None for their own mesh, or if no link leads there.
     pub fn exit(&self, from: FabricNode, mesh: u16) -> Option<(u16, Direction)> {
         self.exit_over(&self.next_meshes(mesh), from)
     }
@@ -50,7 +51,14 @@ impl FabricPlan {
         let leads = self.routers.iter().filter(|router| router.inter_mesh && router.plane == 0);
         let leads =
             leads.filter(|router| router.node.mesh == from.mesh && router.neighbor.mesh == next);
-        let nearest = leads.min_by_key(|router| {
+        let mut leads: Vec<&Router> = leads.collect();
+        if self.exits_apart && leads.len() > 1 {
+            let up = from.mesh < next;
+            // Both meshes number the links by their ends in the lower mesh.
+            leads.sort_unstable_by_key(|router| if up { router.eth } else { router.peer });
+            leads = leads.into_iter().skip((!up).into()).step_by(2).collect();
+        }
+        let nearest = leads.into_iter().min_by_key(|router| {
             let device = router.node.device;
             (self.hops(from, device), device, router.direction)
         });

@@ -14,7 +14,6 @@ use images::{ImageMap, Member};
 use launch::records::bytes_read;
 use launch::{ControlError, Operation};
 use layouts::{EthId, NocXy};
-use machine::fabric::FabricTopology;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -39,7 +38,7 @@ pub struct StatusQueue {
     pub place: Place,
     /// Address of the header in the DRAM tile.
     pub address: u64,
-    topology: FabricTopology,
+    image: &'static str,
 }
 
 const HEADER: &str = "fabric_status_queue_t";
@@ -61,7 +60,7 @@ impl StatusQueue {
         if entries == 0 {
             return Ok(None);
         }
-        let kernel = RouterImage::of(images, plan.topology)?;
+        let kernel = RouterImage::of(images, plan.router_image())?;
         let status = kernel.status()?;
         let bytes = status.head_bytes + u64::from(entries) * status.entry_bytes;
         let stride = bytes.next_multiple_of(ALIGN);
@@ -80,7 +79,7 @@ impl StatusQueue {
             run_id,
             place,
             address,
-            topology: plan.topology,
+            image: plan.router_image(),
         }))
     }
 
@@ -89,7 +88,7 @@ impl StatusQueue {
     /// # Errors
     /// `NoImage` or `NoMember`.
     pub(super) fn fresh(&self, images: &ImageMap, entries: u32) -> Result<Operation, ControlError> {
-        let kernel = RouterImage::of(images, self.topology)?;
+        let kernel = RouterImage::of(images, self.image)?;
         let mut header = vec![0; kernel.size(HEADER)? as usize];
         for (member, value) in [("magic", STATUS_MAGIC), ("entries", entries)] {
             let at = kernel.field(&format!("{HEADER}.{member}"))?.0 as usize;
@@ -113,7 +112,7 @@ pub fn status_queues(
     images: &ImageMap,
     plan: &FabricPlan,
 ) -> Result<Vec<StatusQueue>, ControlError> {
-    let kernel = RouterImage::of(images, plan.topology)?;
+    let kernel = RouterImage::of(images, plan.router_image())?;
     let args_at = kernel.state("args")?;
     let members = ["run_id", "status_queue_xy", "status_queue_address"];
     let mut fields = Vec::new();
@@ -140,7 +139,7 @@ pub fn status_queues(
                 run_id,
                 place: Place { chip: router.eth.chip, tile },
                 address: address.into(),
-                topology: plan.topology,
+                image: plan.router_image(),
             });
         }
     }

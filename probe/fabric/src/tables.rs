@@ -1,7 +1,6 @@
 //! Routing tables of a chip: directions to the devices of its mesh (L0) and to other meshes (L1).
 
 use super::{FabricError, FabricPlan};
-use crate::words::router_image;
 use images::ImageMap;
 use launch::{ControlError, image};
 use machine::fabric::{Entry, RoutingTables};
@@ -82,10 +81,10 @@ pub fn pack_tables(
     plan: &FabricPlan,
 ) -> Result<Vec<u8>, ControlError> {
     check_tables(tables, plan).map_err(|error| ControlError::Settings(error.to_string()))?;
-    let image = image(images, router_image(plan.topology))?;
+    let image = image(images, plan.router_image())?;
     let layout = image.router.as_ref().and_then(|router| router.tables.as_ref());
     let layout = layout.ok_or_else(|| {
-        let name = router_image(plan.topology).to_owned();
+        let name = plan.router_image().to_owned();
         ControlError::NoMember(name, "routing_l1_info_t".to_owned())
     })?;
     let mesh = plan.mesh_of(tables.node);

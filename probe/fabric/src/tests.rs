@@ -192,8 +192,32 @@ fn meshes_are_joined_at_their_edges() {
     let division = Division::Chips(vec![chips(&[4, 0, 6, 1]), chips(&[2, 5, 3, 7])]);
     let halves = plan("t3000", &FabricRequest { division, ..FabricRequest::new(Mesh) });
     assert_eq!(halves.meshes, plan("t3000", &request).meshes);
-    assert_eq!(halves.exit(FabricNode { mesh: 0, device: 0 }, 1), Some((1, Direction::East)));
-    assert_eq!(halves.exit(FabricNode { mesh: 0, device: 2 }, 1), Some((3, Direction::East)));
+}
+
+/// Whoever sends to the other half leaves by one link, and whoever answers by another one.
+#[test]
+fn opposite_flows_between_two_meshes_share_no_link() {
+    for (name, plan) in all().into_iter().filter(|(_, plan)| plan.exits_apart) {
+        let links = |(from, to): (u16, u16)| -> BTreeSet<(EthId, EthId)> {
+            let nodes = plan.nodes().filter(|node| node.mesh == from);
+            let exits = nodes.map(|node| {
+                let (device, direction) = plan.exit(node, to).unwrap();
+                let router = plan.router(FabricNode { device, ..node }, direction, 0).unwrap();
+                (router.eth.min(router.peer), router.eth.max(router.peer))
+            });
+            exits.collect()
+        };
+        let (there, back) = (links((0, 1)), links((1, 0)));
+        assert!(there.is_disjoint(&back), "{name}: {there:?} {back:?}");
+        assert_eq!(plan.router_image(), "fabric_router_intermesh", "{name}");
+    }
+    let halves =
+        FabricRequest { division: Division::Parts(2), ..FabricRequest::new(FabricTopology::Mesh) };
+    assert!(plan("t3000", &halves).exits_apart);
+    assert!(!plan("n300", &halves).exits_apart, "one link");
+    // In the middle of four meshes in a row, packets of both directions pass through.
+    let quarters = FabricRequest { division: Division::Parts(4), ..halves };
+    assert!(!plan("t3000", &quarters).exits_apart);
 }
 
 #[test]
@@ -284,7 +308,7 @@ fn a_galaxy_in_one_dimension_is_a_line_of_each_row_and_column() {
 #[test]
 fn the_header_has_room_for_so_many_hops() {
     let (images, _) = images::ImageMap::firmware();
-    let line = super::words::RouterImage::of(&images, FabricTopology::Line).unwrap();
+    let line = super::words::RouterImage::of(&images, "fabric_router_line").unwrap();
     let most = line.constant("LOW_LATENCY_MAX_HOPS").unwrap();
     assert_eq!(most as usize, super::plan::MOST_HOPS);
     let halves =

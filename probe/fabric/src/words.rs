@@ -1,5 +1,6 @@
 //! Addresses of a router's words, from its image.
 
+use super::FabricPlan;
 use images::fabric::{Enumeration, StatusLayout};
 use images::{Image, ImageMap};
 use launch::records::{field, size, variable};
@@ -7,13 +8,30 @@ use launch::{ControlError, image};
 use machine::fabric::FabricTopology;
 use std::sync::Arc;
 
+/// The topologies that have an image, without and with [exits apart](FabricPlan::exits_apart).
+pub const ROUTER_IMAGES: [(FabricTopology, bool); 5] = [
+    (FabricTopology::Line, false),
+    (FabricTopology::Ring, false),
+    (FabricTopology::Mesh, false),
+    (FabricTopology::Torus, false),
+    (FabricTopology::Mesh, true),
+];
+
 /// Returns the name of the image of a topology's routers.
-pub fn router_image(topology: FabricTopology) -> &'static str {
+pub fn router_image(topology: FabricTopology, exits_apart: bool) -> &'static str {
     match topology {
         FabricTopology::Line => "fabric_router_line",
         FabricTopology::Ring => "fabric_router_ring",
+        FabricTopology::Mesh if exits_apart => "fabric_router_intermesh",
         FabricTopology::Mesh => "fabric_router_mesh",
         FabricTopology::Torus => "fabric_router_torus",
+    }
+}
+
+impl FabricPlan {
+    /// Returns the name of the image of its routers.
+    pub fn router_image(&self) -> &'static str {
+        router_image(self.topology, self.exits_apart)
     }
 }
 
@@ -24,8 +42,7 @@ pub(super) struct RouterImage {
 }
 
 impl RouterImage {
-    pub(super) fn of(images: &ImageMap, topology: FabricTopology) -> Result<Self, ControlError> {
-        let name = router_image(topology);
+    pub(super) fn of(images: &ImageMap, name: &'static str) -> Result<Self, ControlError> {
         Ok(Self { name, image: image(images, name)? })
     }
 
@@ -96,8 +113,8 @@ pub(super) struct RouterWords {
 }
 
 impl RouterWords {
-    pub(super) fn of(images: &ImageMap, topology: FabricTopology) -> Result<Self, ControlError> {
-        let image = RouterImage::of(images, topology)?;
+    pub(super) fn of(images: &ImageMap, name: &'static str) -> Result<Self, ControlError> {
+        let image = RouterImage::of(images, name)?;
         Ok(Self {
             status: image.constant("edm_status_ptr_addr")?.into(),
             termination: image.constant("termination_signal_addr")?.into(),

@@ -103,7 +103,7 @@ impl Fabric {
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<(), RunError> {
-        let words = RouterWords::of(images, self.plan.topology)?;
+        let words = RouterWords::of(images, self.plan.router_image())?;
         let follow = self.follow(words, FabricStage::Handshake)?;
         let mut tasks = vec![BringUpTask::Steps(
             FabricStage::Launch,
@@ -128,7 +128,8 @@ impl Fabric {
 
     /// Returns the operations that write tables, queues and kernels of all routers.
     fn placed(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
-        let tables = RouterImage::of(images, self.plan.topology)?.constant("routing_info_addr")?;
+        let tables =
+            RouterImage::of(images, self.plan.router_image())?.constant("routing_info_addr")?;
         let mut packed = BTreeMap::new();
         for table in &self.tables {
             packed.insert(table.node, pack_tables(table, images, &self.plan)?);

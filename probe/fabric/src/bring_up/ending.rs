@@ -75,7 +75,7 @@ impl Fabric {
                 self.problems.extend(self.not_up(place, target, images)?);
             }
         }
-        let words = RouterWords::of(images, self.plan.topology)?;
+        let words = RouterWords::of(images, self.plan.router_image())?;
         let signal = words.image.constant(route.name())?;
         let running = self.routers(&self.running);
         let masters: BTreeSet<_> =
@@ -105,7 +105,7 @@ impl Fabric {
         target: &mut dyn Target,
         images: &ImageMap,
     ) -> Result<Option<String>, RunError> {
-        let words = RouterWords::of(images, self.plan.topology)?;
+        let words = RouterWords::of(images, self.plan.router_image())?;
         let Some(router) = self.plan.routers.iter().find(|router| router.place == place) else {
             return Ok(None);
         };

@@ -121,7 +121,7 @@ impl StatusReport {
     /// # Errors
     /// `NoImage` or `NoMember`.
     pub fn drain(&self, images: &ImageMap) -> Result<Operation, ControlError> {
-        let kernel = RouterImage::of(images, self.queue.topology)?;
+        let kernel = RouterImage::of(images, self.queue.image)?;
         let (at, _) = kernel.field(&format!("{HEADER}.read_count"))?;
         let mut operation =
             Operation::new(format!("drain the status queue of {}", self.queue.router));
@@ -142,7 +142,7 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn of(queue: &'a StatusQueue, images: &ImageMap) -> Result<Self, ControlError> {
-        let kernel = RouterImage::of(images, queue.topology)?;
+        let kernel = RouterImage::of(images, queue.image)?;
         let lost = kernel.state("status_entries_lost")?;
         Ok(Self { queue, status: kernel.status()?, lost, layout: images.layout() })
     }

@@ -8,7 +8,7 @@ type Channel = (EthId, u32);
 
 /// Returns the channels for which a packet in each channel can wait, by plan, tables and the rule
 /// of virtual channels: straight ahead over a dateline it continues in channel 1; after a turn, or
-/// in another mesh, it starts in channel 0.
+/// in another mesh, it starts in channel 0, unless the exits are apart.
 fn waits(plan: &FabricPlan, dateline: bool) -> BTreeMap<Channel, BTreeSet<Channel>> {
     let mut waits: BTreeMap<Channel, BTreeSet<Channel>> = BTreeMap::new();
     for from in plan.nodes() {
@@ -17,7 +17,9 @@ fn waits(plan: &FabricPlan, dateline: bool) -> BTreeMap<Channel, BTreeSet<Channe
             while let Some(route) = plan.next_hop(at, to) {
                 let router = plan.router(at, route, 0).unwrap();
                 let virtual_channel = match before {
-                    Some((last, now)) if last.direction == route && !last.inter_mesh => {
+                    Some((last, now))
+                        if plan.exits_apart || last.direction == route && !last.inter_mesh =>
+                    {
                         let arrived = plan.router_at(last.peer).unwrap();
                         if arrived.dateline && dateline { 1 } else { now }
                     }
@@ -58,7 +60,7 @@ fn no_channels_wait_in_a_circle() {
 
 #[test]
 fn without_the_dateline_rings_and_toruses_have_a_circle() {
-    use FabricTopology::{Ring, Torus};
+    use FabricTopology::{Mesh, Ring, Torus};
     for (name, topology) in [
         ("t3000", Ring),
         ("galaxy", Ring),
@@ -68,6 +70,9 @@ fn without_the_dateline_rings_and_toruses_have_a_circle() {
     ] {
         assert!(has_cycle(waits(&whole(name, topology), false)), "{name} {topology}");
     }
+    let request = FabricRequest { division: Division::Parts(2), ..FabricRequest::new(Mesh) };
+    let halves = plan("t3000", &request);
+    assert!(has_cycle(waits(&halves, false)), "exits apart in one virtual channel");
     // With two chips, no packet continues over a second link.
     assert!(!has_cycle(waits(&whole("t3000", Torus), false)));
 }

@@ -104,7 +104,7 @@ facts! {
         /// The router's tile.
         tile: NocXy = at.state.at(&format!("args.downstream_xy[{}]", at.direction.index())),
         /// Free slots of that router's sender channel for this router.
-        credits: u64 = Some(at.credits.into()),
+        credits: u64 = Some(at.credits.clone().into()),
     }
 }
 
@@ -247,7 +247,7 @@ impl<'a> ChannelNames<'a> {
 struct EdgeNames<'a> {
     state: &'a Members<'a>,
     direction: Direction,
-    credits: Word,
+    credits: Formula,
 }
 
 impl Names<'_> {
@@ -263,29 +263,34 @@ impl Names<'_> {
         Some(found.map(|at| at.channel(ReceiverLocations::builtin)))
     }
 
-    /// Returns the credits by direction: a stream for each direction in virtual channel 0 and in
-    /// the control channel, and one for the router straight ahead in virtual channel 1.
+    /// Returns the credits by direction: in virtual channel 0 a stream for each; in the control
+    /// channel a word; in virtual channel 1 a stream for each, or one for the router straight ahead.
     pub(super) fn downstream(self, state: &Members<'_>) -> Vec<Edge> {
-        const EACH: [(u8, &str); 2] = [
-            (0, "vc_0_free_slots_from_downstream_edge_1_stream_id"),
-            (2, "control_free_slots_from_downstream_edge_1_stream_id"),
-        ];
-        let edge = |direction, virtual_channel, straight, stream| {
-            let at = EdgeNames { state, direction, credits: self.stream(stream)? };
+        let edge = |direction, virtual_channel, straight, credits: Option<Formula>| {
+            let at = EdgeNames { state, direction, credits: credits? };
             Some(Edge { direction, virtual_channel, straight, facts: EdgeLocations::builtin(&at) })
         };
-        let mut edges = Vec::new();
-        for (virtual_channel, name) in EACH {
-            let first = self.constant(name);
-            edges.extend(Direction::ALL.into_iter().filter_map(|direction| {
-                let stream = first.map(|first| first + direction.index() as u64);
-                edge(direction, virtual_channel, false, stream)
-            }));
+        let stream = |first: &str, index: usize| {
+            let first = self.constant(first)?;
+            self.stream(Some(first + index as u64)).map(Formula::Word)
+        };
+        let words = self.constant("ROUTER_WORDS");
+        let second = "vc_1_free_slots_from_downstream_edge_1_stream_id";
+        let each = |virtual_channel, straight, credits: &dyn Fn(usize) -> Option<Formula>| {
+            let edges = Direction::ALL.into_iter();
+            let edges = edges.map(|it| edge(it, virtual_channel, straight, credits(it.index())));
+            edges.flatten().collect::<Vec<_>>()
+        };
+        let mut edges =
+            each(0, false, &|at| stream("vc_0_free_slots_from_downstream_edge_1_stream_id", at));
+        edges.extend(each(2, false, &|at| {
+            self.member(&format!("fabric_router_words_t.control_credits[{at}]"), words)
+        }));
+        match self.constant("num_vc1_sender_channels") {
+            Some(0) | None => {}
+            Some(1) => edges.extend(each(1, true, &|_| stream(second, 0))),
+            Some(_) => edges.extend(each(1, false, &|at| stream(second, at))),
         }
-        let dateline = self.is_topology(&["Ring", "Torus"]);
-        let second = self.constant("vc_1_free_slots_from_downstream_edge_1_stream_id");
-        let straight = Direction::ALL.into_iter().filter(|_| dateline);
-        edges.extend(straight.filter_map(|direction| edge(direction, 1, true, second)));
         edges
     }
 

@@ -6,7 +6,6 @@ use super::case::Case;
 use super::cast::Cast;
 use super::posts::Post;
 use fabric::mux::Mux;
-use fabric::router_image;
 use fabric::traffic_outcome::TrafficOutcome;
 use launch::ControlError;
 use std::collections::BTreeMap;
@@ -89,7 +88,7 @@ fn mux_sentence(bench: &mut Bench, mux: &Mux) -> Result<String, ControlError> {
 }
 
 fn router_sentence(bench: &mut Bench, post: &Post) -> Result<String, ControlError> {
-    let (place, kernel) = (post.router.place, router_image(bench.plan.topology));
+    let (place, kernel) = (post.router.place, bench.plan.router_image());
     let mut count = |path: &str| bench.value(place, kernel, path);
     let sent = count("fabric_router_state.senders[0].packets_sent")?;
     let completed = count("fabric_router_state.senders[0].packets_completed")?;

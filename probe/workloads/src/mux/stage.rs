@@ -5,7 +5,6 @@ use super::case::{Case, Congestion};
 use super::{MuxSetup, MuxWait};
 use crate::scene::SceneError;
 use access::bar_target::BarTarget;
-use fabric::router_image;
 use fabric::traffic::WorkerId;
 use images::ImageMap;
 use machine::place::Place;
@@ -46,7 +45,7 @@ pub fn stage(
     for &id in cast.senders.iter().flatten().chain(&cast.receivers) {
         kernels.push((cast.traffic.place(id)?, "fabric_traffic"));
     }
-    let router = router_image(bench.plan.topology);
+    let router = bench.plan.router_image();
     kernels.extend(bench.plan.routers.iter().map(|at| (at.place, router)));
     let muxes = cast.muxes.iter().map(|mux| mux.place).collect();
     let place = |id: &WorkerId| cast.traffic.place(*id);

@@ -4,7 +4,7 @@ use super::Staged;
 use super::ground::{ANY, Ground, link_root};
 use super::routers::{Load, Routed, TILES, draw, link_of, router_root};
 use diagnosis::{Condition, Place as Root};
-use fabric::{Router, router_image};
+use fabric::Router;
 use launch::constant_of;
 use machine::fault::LinkFault;
 use machine::target::Target;
@@ -50,7 +50,7 @@ pub(super) fn teardown_half_done(ground: Ground) -> Result<Staged, SceneError> {
     let mut bed = ground.boot(ANY, TILES)?;
     let plan = draw(&mut bed, true)?;
     let mut routed = Routed::up(bed, plan)?;
-    let image = router_image(routed.plan.topology);
+    let image = routed.plan.router_image();
     let word = constant_of(&routed.bed.images, image, "termination_signal_addr")?;
     let gracefully = constant_of(&routed.bed.images, image, "GRACEFULLY_TERMINATE")?;
     let mut masters: Vec<Router> = routed.plan.masters().copied().collect();
@@ -72,7 +72,7 @@ pub(super) fn router_paused(ground: Ground) -> Result<Staged, SceneError> {
     const TRAFFIC: u32 = 5;
     let mut bed = ground.boot(ANY, TILES)?;
     let plan = draw(&mut bed, true)?;
-    let image = router_image(plan.topology);
+    let image = plan.router_image();
     let mut routed = Routed::new(bed, plan)?;
     let router = routed.router()?;
     routed.launch(None, |bed| {

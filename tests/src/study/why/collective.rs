@@ -7,7 +7,6 @@ use collectives::{
     EdmPlan, Op, Program, Request, Run, RunProgress, RunSettings, Stage, Transport, compile,
 };
 use diagnosis::{Condition, Place as Root};
-use fabric::router_image;
 use launch::ControlError;
 use layouts::CoreId;
 use machine::fabric::MuxCore;
@@ -136,7 +135,7 @@ impl Collective {
                 bed.counts(mux.place, &format!("fabric_mux_{policy}_{core}"))?;
             }
             for router in &crossing.plan.routers {
-                bed.counts(router.place, router_image(crossing.plan.topology))?;
+                bed.counts(router.place, crossing.plan.router_image())?;
             }
         }
         let stuck = |core| Fault {

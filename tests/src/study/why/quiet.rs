@@ -7,7 +7,6 @@ use super::routers::{self, Load, Routed};
 use super::{Severity, Staged, Truth};
 use collectives::Op;
 use diagnosis::{Condition, Place as Root};
-use fabric::router_image;
 use launch::{Firmware, Operation, Pattern, launch_worker};
 use layouts::{ChipLayout, EthId};
 use machine::fault::{CoreFault, FaultKind, LinkFault};
@@ -134,7 +133,7 @@ pub(super) fn fabric_idle(ground: Ground) -> Result<Staged, SceneError> {
     let mut bed = ground.boot(SMALL, routers::TILES)?;
     let plan = routers::draw(&mut bed, true)?;
     let mut routed = Routed::up(bed, plan)?;
-    let passes = router_image(routed.plan.topology);
+    let passes = routed.plan.router_image();
     let (at, len) = routed.bed.variable(passes, "fabric_router_state.passes")?;
     let passes = routed.plan.routers.iter().map(|router| Span { addr: router.place.at(at), len });
     routed.bed.work = passes.collect();

@@ -6,7 +6,7 @@ use super::ring::without;
 use super::{Severity, Truth};
 use diagnosis::{Condition, Place as Root};
 use fabric::random::{Draw, RandomTraffic, TTL, TrafficPattern};
-use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, Router, router_image};
+use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, Router};
 use launch::{Firmware, Operation, boot_tensix, constant_of};
 use machine::fabric::FabricTopology;
 use machine::fault::{CoreFault, LinkFault};
@@ -84,7 +84,7 @@ impl Routed {
             ..FabricSettings::default()
         };
         for router in &plan.routers {
-            bed.counts(router.place, router_image(plan.topology))?;
+            bed.counts(router.place, plan.router_image())?;
         }
         let fabric = Fabric::new(plan.clone(), settings);
         Ok(Self { bed, plan, fabric })
@@ -124,7 +124,7 @@ impl Routed {
     /// Makes the masters ready for traffic.
     pub(super) fn make_ready(&mut self) -> Result<(), SceneError> {
         let Self { bed, plan, .. } = self;
-        let constant = |name| constant_of(&bed.images, router_image(plan.topology), name);
+        let constant = |name| constant_of(&bed.images, plan.router_image(), name);
         let (word, ready) = (constant("edm_status_ptr_addr")?, constant("READY_FOR_TRAFFIC")?);
         for master in plan.masters() {
             bed.put(master.place, word.into(), ready)?;

@@ -6,8 +6,8 @@ use super::routers::{CLIENT, Routed, TILES, draw_over, planned, router_root};
 use diagnosis::{Condition, Place as Root};
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::{
-    FabricPlan, FabricRequest, FabricSettings, Router, connection, pack_tables, router_image,
-    router_launch, routing_tables,
+    FabricPlan, FabricRequest, FabricSettings, Router, connection, pack_tables, router_launch,
+    routing_tables,
 };
 use launch::{ControlError, Firmware, Operation, boot_tensix, constant_of, place_kernel};
 use machine::fabric::{Direction, Entry, FabricNode, FabricTopology};
@@ -128,7 +128,7 @@ fn overwrite(
     to: FabricNode,
     entry: Entry,
 ) -> Result<Vec<Root>, SceneError> {
-    let word = constant_of(&bed.images, router_image(plan.topology), "routing_info_addr")?;
+    let word = constant_of(&bed.images, plan.router_image(), "routing_info_addr")?;
     let mut root = Vec::new();
     for mut tables in routing_tables(plan).into_iter().filter(|tables| tables.node == at) {
         for old in tables.intra_mesh.iter_mut().skip(to.device.into()).take(1) {

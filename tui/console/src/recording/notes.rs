@@ -4,9 +4,8 @@
 use crate::feed::MeshSnapshot;
 use crate::host_time::now_micros;
 use decode::state::FabricState;
-use fabric::router_image;
 use fabric::status_queue::read_all_status;
-use machine::fabric::FabricTopology;
+use fabric::{ROUTER_IMAGES, router_image};
 use machine::notes::Note;
 use machine::snapshot::Snapshot;
 use probe::session::Session;
@@ -55,6 +54,8 @@ pub fn audited(session: &mut Session) -> (Vec<Note>, u64) {
 
 /// Whether routers run that have status queues: our own.
 fn has_status_queues(fabric: &FabricState) -> bool {
-    let is_own = |image: &str| FabricTopology::ALL.iter().any(|it| router_image(*it) == image);
+    let is_own = |image: &str| {
+        ROUTER_IMAGES.iter().any(|&(topology, apart)| router_image(topology, apart) == image)
+    };
     fabric.routers.iter().any(|router| is_own(&router.image))
 }

@@ -117,11 +117,11 @@ impl<'a> Map<'a> {
     }
 }
 
-/// Returns the virtual channel: 1 for a packet that goes straight ahead over the dateline, or has
-/// before.
+/// Returns the virtual channel: 1 for a packet that has crossed the dateline, if the router has one
+/// in the direction: on rings only straight ahead.
 fn channel(router: &RouterState, towards: Direction, before: u8) -> u8 {
-    let straight = router.facts.direction.known().is_some_and(|mine| mine.opposite() == towards);
-    let has_second = router.receivers.iter().any(|channel| channel.virtual_channel == 1);
+    let mut edges = router.downstream.iter();
+    let has_second = edges.any(|edge| edge.direction == towards && edge.virtual_channel == 1);
     let over = before == 1 || router.facts.dateline == Reading::Known(true);
-    (straight && has_second && over).into()
+    (has_second && over).into()
 }

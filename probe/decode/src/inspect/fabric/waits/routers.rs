@@ -148,18 +148,22 @@ impl Search<'_> {
         let mine = *router.facts.direction.known()?;
         let edge = router.downstream.iter().find(|edge| edge.direction == towards)?;
         let next = self.router_on(router.at.chip, *edge.facts.tile.known()?)?;
-        let straight = towards == mine.opposite();
         let over = channel.virtual_channel == 1 || router.facts.dateline == Reading::Known(true);
-        let second = next.senders.iter().find(|s| s.virtual_channel == 1);
-        if let Some(second) = second.filter(|_| straight && over) {
-            return Some(Party::Sender(next.at, second.index));
-        }
+        let mut edges = router.downstream.iter();
+        let has_second = edges.any(|edge| edge.direction == towards && edge.virtual_channel == 1);
         let two_dimensional = router.facts.two_dimensional == Reading::Known(true);
         let index = match (two_dimensional, mine.index() > towards.index()) {
             (false, _) => 1,
             (true, true) => mine.index(),
             (true, false) => mine.index() + 1,
         };
-        Some(Party::Sender(next.at, index as u8))
+        if !over || !has_second {
+            return Some(Party::Sender(next.at, index as u8));
+        }
+        // Of rings only the opposite router has a channel there.
+        let second = next.senders.iter().filter(|sender| sender.virtual_channel == 1);
+        let second: Vec<&SenderState> = second.collect();
+        let place = if second.len() == 1 { 0 } else { index - 1 };
+        second.get(place).map(|sender| Party::Sender(next.at, sender.index))
     }
 }
