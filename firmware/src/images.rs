@@ -34,19 +34,19 @@ images! {
     "edm", Kernel, Some(3), "erisc", 0x3535_5a97_4686_2185 at 0x0000cf30:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x02700), 0x02700, "RE"),
         (0x0000ebe0, 0x0000ebe0, (0x0027a0, 0x00288), 0x00804, "RW");
-    "fabric_router_line", Kernel, Some(10), "erisc", 0x55df_d902_8442_195a at 0x0000f918:
+    "fabric_router_line", Kernel, Some(10), "erisc", 0xf64d_a4eb_2aed_3049 at 0x0000f918:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x050f0), 0x050f0, "RE"),
         (0x0000f930, 0x0000f930, (0x005190, 0x001c4), 0x0057c, "RW");
-    "fabric_router_ring", Kernel, Some(11), "erisc", 0x471b_a466_56d3_627c at 0x0000fd78:
+    "fabric_router_ring", Kernel, Some(11), "erisc", 0xf542_e592_4692_6698 at 0x0000fd78:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x05550), 0x05550, "RE"),
         (0x0000fd90, 0x0000fd90, (0x0055f0, 0x001c4), 0x0061c, "RW");
-    "fabric_router_mesh", Kernel, Some(12), "erisc", 0xbedb_da48_619c_2f25 at 0x0000fd88:
+    "fabric_router_mesh", Kernel, Some(12), "erisc", 0xfcff_4c12_180e_8991 at 0x0000fd88:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x05560), 0x05560, "RE"),
         (0x0000fda0, 0x0000fda0, (0x005600, 0x001c4), 0x0060c, "RW");
-    "fabric_router_intermesh", Kernel, Some(23), "erisc", 0xba29_c97a_9ba2_65c6 at 0x00010248:
-        (0x0000a840, 0x0000a840, (0x0000a0, 0x05a20), 0x05a20, "RE"),
-        (0x00018700, 0x00018700, (0x005ac0, 0x001ec), 0x0079c, "RW");
-    "fabric_router_torus", Kernel, Some(13), "erisc", 0x72a0_e76d_a159_7741 at 0x000101c8:
+    "fabric_router_intermesh", Kernel, Some(23), "erisc", 0x4d68_7f7b_bba0_e830 at 0x00010290:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x05a60), 0x05a60, "RE"),
+        (0x00018700, 0x00018700, (0x005b00, 0x001ec), 0x0079c, "RW");
+    "fabric_router_torus", Kernel, Some(13), "erisc", 0x757a_3a6f_5766_f7f4 at 0x000101c8:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x059a0), 0x059a0, "RE"),
         (0x00018700, 0x00018700, (0x005a40, 0x001c4), 0x006bc, "RW");
     "link_bench", Kernel, Some(5), "erisc", 0x58e2_98b9_f49d_9506 at 0x0000ca70:
@@ -55,44 +55,44 @@ images! {
     "link_race", Kernel, Some(6), "erisc", 0xa1f6_3eb0_13c2_a338 at 0x0000b780:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x00f50), 0x00f50, "RE"),
         (0x0000ebe0, 0x0000ebe0, (0x000ff0, 0x000c0), 0x00140, "RW");
-    "ccl_worker", Kernel, Some(4), "brisc", 0x8538_4466_3367_d128 at 0x00018908:
+    "ccl_worker", Kernel, Some(4), "brisc", 0x8d0a_c1df_9f1e_5496 at 0x00018908:
         (0x00014400, 0x00014400, (0x0000c0, 0x04520), 0x04520, "RE"),
         (0x00019400, 0x00019400, (0x0045e0, 0x00250), 0x00250, "RW"),
         (0x00019660, 0x00019660, (0x000000, 0x00000), 0x00734, "RW");
-    "fabric_mux_unbounded_brisc", Kernel, Some(7), "brisc", 0x36f8_a347_4f29_5ac8 at 0x00015e88:
+    "fabric_mux_unbounded_brisc", Kernel, Some(7), "brisc", 0x6275_2226_9f82_2b5c at 0x00015e88:
         (0x00014400, 0x00014400, (0x0000a0, 0x01aa0), 0x01aa0, "RE"),
         (0x00018400, 0x00018400, (0x001b40, 0x001dc), 0x00344, "RW");
-    "fabric_mux_unbounded_erisc", Kernel, Some(14), "erisc", 0xeacd_1b24_1a8f_cd2b at 0x0000c468:
+    "fabric_mux_unbounded_erisc", Kernel, Some(14), "erisc", 0x2f7f_aca1_c69f_903f at 0x0000c468:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x01c40), 0x01c40, "RE"),
         (0x0000ebe0, 0x0000ebe0, (0x001ce0, 0x001dc), 0x00344, "RW");
-    "fabric_mux_no_wait_brisc", Kernel, Some(15), "brisc", 0xd750_42c0_24a6_565a at 0x00015e48:
+    "fabric_mux_no_wait_brisc", Kernel, Some(15), "brisc", 0x7462_ff02_6e85_0dcf at 0x00015e48:
         (0x00014400, 0x00014400, (0x0000a0, 0x01a60), 0x01a60, "RE"),
         (0x00018400, 0x00018400, (0x001b00, 0x001dc), 0x00344, "RW");
-    "fabric_mux_no_wait_erisc", Kernel, Some(16), "erisc", 0x58d7_2c22_e9fc_2562 at 0x0000c420:
+    "fabric_mux_no_wait_erisc", Kernel, Some(16), "erisc", 0x5c4d_ae17_7415_3d10 at 0x0000c420:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x01bf0), 0x01bf0, "RE"),
         (0x0000ebe0, 0x0000ebe0, (0x001c90, 0x001dc), 0x00344, "RW");
-    "fabric_mux_unbounded_teardown_brisc", Kernel, Some(17), "brisc", 0x6958_9a3c_e81b_52bf at 0x00015ef0:
+    "fabric_mux_unbounded_teardown_brisc", Kernel, Some(17), "brisc", 0xf02e_4fed_2129_df4e at 0x00015ef0:
         (0x00014400, 0x00014400, (0x0000a0, 0x01b00), 0x01b00, "RE"),
         (0x00018400, 0x00018400, (0x001ba0, 0x001dc), 0x00344, "RW");
-    "fabric_mux_unbounded_teardown_erisc", Kernel, Some(18), "erisc", 0x1ee2_5f13_4bc0_36a1 at 0x0000c4f8:
+    "fabric_mux_unbounded_teardown_erisc", Kernel, Some(18), "erisc", 0xf0f0_1b96_a10b_d646 at 0x0000c4f8:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x01cd0), 0x01cd0, "RE"),
         (0x0000ebe0, 0x0000ebe0, (0x001d70, 0x001dc), 0x00344, "RW");
-    "fabric_mux_bounded_32768_brisc", Kernel, Some(19), "brisc", 0xbf62_4e72_6d08_e7a0 at 0x00015f28:
+    "fabric_mux_bounded_32768_brisc", Kernel, Some(19), "brisc", 0xcc29_713b_d6f8_620a at 0x00015f28:
         (0x00014400, 0x00014400, (0x0000a0, 0x01b40), 0x01b40, "RE"),
         (0x00018400, 0x00018400, (0x001be0, 0x001dc), 0x00344, "RW");
-    "fabric_mux_bounded_32768_erisc", Kernel, Some(20), "erisc", 0x6479_034e_280d_9f7c at 0x0000c528:
+    "fabric_mux_bounded_32768_erisc", Kernel, Some(20), "erisc", 0xcfbc_3835_5108_8751 at 0x0000c528:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x01d00), 0x01d00, "RE"),
         (0x0000ebe0, 0x0000ebe0, (0x001da0, 0x001dc), 0x00344, "RW");
-    "fabric_mux_bounded_256_brisc", Kernel, Some(21), "brisc", 0x9e34_8556_5ad0_9b40 at 0x00015f28:
+    "fabric_mux_bounded_256_brisc", Kernel, Some(21), "brisc", 0xe29b_688a_d5a2_1334 at 0x00015f28:
         (0x00014400, 0x00014400, (0x0000a0, 0x01b40), 0x01b40, "RE"),
         (0x00018400, 0x00018400, (0x001be0, 0x001dc), 0x00344, "RW");
-    "fabric_mux_bounded_256_erisc", Kernel, Some(22), "erisc", 0x923f_8d4f_9851_d023 at 0x0000c528:
+    "fabric_mux_bounded_256_erisc", Kernel, Some(22), "erisc", 0x4eef_426e_8f90_44d3 at 0x0000c528:
         (0x0000a840, 0x0000a840, (0x0000a0, 0x01d00), 0x01d00, "RE"),
         (0x0000ebe0, 0x0000ebe0, (0x001da0, 0x001dc), 0x00344, "RW");
-    "fabric_traffic", Kernel, Some(8), "brisc", 0x18fd_d0e3_215b_60f6 at 0x00016480:
+    "fabric_traffic", Kernel, Some(8), "brisc", 0x9787_b175_f966_5baa at 0x00016480:
         (0x00014400, 0x00014400, (0x0000a0, 0x02090), 0x02090, "RE"),
         (0x00018400, 0x00018400, (0x002130, 0x00238), 0x00254, "RW");
-    "dispatch", Kernel, Some(9), "brisc", 0x5fde_509e_31cb_1cac at 0x000148b0:
+    "dispatch", Kernel, Some(9), "brisc", 0x7142_27b2_f2a7_ad00 at 0x000148b0:
         (0x00014400, 0x00014400, (0x0000a0, 0x004c0), 0x004c0, "RE"),
         (0x00018400, 0x00018400, (0x000560, 0x00148), 0x00150, "RW");
 }

@@ -7,10 +7,13 @@ use crate::common;
 use access::bar_target::BarTarget;
 use decode::inspect::{ReadSet, fabric_read_set, fabric_routes, inspect, plan, plan_proofs};
 use decode::state::{RouteEnd, Verdict};
+use fabric::random::{Draw, RandomTraffic, TrafficPattern};
 use fabric::{
-    Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, running_fabric,
+    Division, Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination,
+    router_counters, running_fabric,
 };
 use images::ImageMap;
+use launch::{Firmware, Operation, boot_tensix};
 use layouts::ChipId;
 use machine::fabric::FabricTopology;
 use machine::target::Target;
@@ -67,4 +70,50 @@ fn routers_meet_and_leave_on_wh_x2() {
         assert_eq!(down, Ok(FabricOutcome::Down));
         assert_eq!(inspected_status(&mut target, plan.routers.len()), "TERMINATED");
     }
+}
+
+/// The packets that each receiver channel of each router has taken.
+fn exchanged(target: &mut BarTarget, images: &mut ImageMap) -> Vec<Vec<u32>> {
+    const RECEIVED: [&str; 2] = ["receivers[0].packets_received", "receivers[1].packets_received"];
+    let division = Division::Parts(2);
+    let request = FabricRequest { division, ..FabricRequest::new(FabricTopology::Mesh) };
+    let plan = FabricPlan::new(target.mesh(), &request).unwrap();
+    assert!(plan.exits_apart);
+    let random = RandomTraffic::new(target.mesh(), &plan).unwrap();
+    let boots = random.tiles(false).map(|tile| boot_tensix(images, Firmware::BUILT_IN, tile));
+    let boots: Vec<Operation> = boots.collect::<Result<_, _>>().unwrap();
+    Operation::finish_all(boots, target).unwrap();
+    let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
+    assert_eq!(fabric.finish(target, images, 500), Ok(FabricOutcome::Up));
+    let pattern = TrafficPattern::Far;
+    let draw = Draw { seed: 1, packets: 200, pattern, ttl: 64, mux_percent: 0 };
+    let load = random.draw(images, draw).unwrap();
+    for stage in random.launch(images, &load, 1).unwrap() {
+        Operation::finish_all(stage, target).unwrap();
+    }
+    loop {
+        target.pass(20_000).unwrap();
+        let outcomes = load.traffic.outcomes(target, images, &load.ids).unwrap();
+        if outcomes.iter().all(|outcome| outcome.is_finished()) {
+            let wrong = outcomes.iter().map(|it| it.wrong_words + it.doubled + it.missing);
+            assert_eq!(wrong.sum::<u32>(), 0);
+            return router_counters(target, images, &plan, &RECEIVED).unwrap();
+        }
+    }
+}
+
+/// Opposite flows between two meshes take different links, those that have crossed in virtual
+/// channel 1: as many packets over each as on the emulator.
+#[test]
+fn two_meshes_exchange_packets_on_wh_x8() {
+    let (mut emulated, mut images) = common::built(&common::idle("t3000"));
+    let counts = exchanged(&mut emulated, &mut images);
+    assert!(counts.iter().any(|counts| counts[1] > 0), "{counts:?}");
+    let Some(mut target) = common::open("wh_x8") else { return };
+    let (mut images, _) = ImageMap::firmware();
+    let mut on_vendor = exchanged(&mut target, &mut images);
+    let mut on_emulator = counts;
+    on_vendor.sort_unstable();
+    on_emulator.sort_unstable();
+    assert_eq!(on_vendor, on_emulator);
 }

@@ -29,7 +29,7 @@ bool step_all() {
             progress = step_receiver(receiver) || progress;
         }
     }
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (sender_t& sender : senders) {
         if (sender_may_step(sender)) {
             progress = step_sender(sender) || progress;

@@ -32,6 +32,7 @@ constexpr uint32_t num_vc1_sender_channels = has_intermesh_vc                   
                                              : topology == Ring || topology == Torus ? 1
                                                                                      : 0;
 constexpr bool has_vc1 = num_vc1_sender_channels != 0;
+constexpr uint32_t vc1_sender_channel = num_vc0_sender_channels;  // the first of them
 constexpr uint32_t control_sender_channel = num_vc0_sender_channels + num_vc1_sender_channels;
 constexpr uint32_t num_sender_channels = control_sender_channel + 1;
 // Receiver channels: virtual channel 0, virtual channel 1 (if there is one), control.
@@ -46,11 +47,11 @@ constexpr uint32_t downstream_sender_channel(uint32_t mine, uint32_t downstream)
     return !is_2d_fabric ? 1 : mine > downstream ? mine : mine + 1;
 }
 constexpr uint32_t downstream_vc1_sender_channel(uint32_t mine, uint32_t downstream) {
-    return num_vc0_sender_channels +
+    return vc1_sender_channel +
            (has_intermesh_vc ? downstream_sender_channel(mine, downstream) - 1 : 0);
 }
 
-constexpr uint32_t sender_slots = has_intermesh_vc ? 4 : 8;
+constexpr uint32_t sender_slots = has_intermesh_vc ? 6 : 8;
 constexpr uint32_t receiver_slots = topology == Linear ? 16 : 8;   // of each virtual channel
 constexpr uint32_t control_slots = 4;
 // Messages of other routers: one in flight to the link, one from it.
@@ -60,7 +61,7 @@ constexpr uint32_t packet_header_bytes = is_2d_fabric ? sizeof(HybridMeshPacketH
 // As large as possible (line: as an EDM buffer): fewer packets cost less.
 constexpr uint32_t channel_buffer_size = topology == Linear ? 4160
                                          : topology == Ring ? 3536
-                                         : has_intermesh_vc ? 3168
+                                         : has_intermesh_vc ? 2448
                                          : topology == Mesh ? 3616
                                                             : 2528;
 constexpr uint32_t max_payload_bytes = channel_buffer_size - packet_header_bytes;

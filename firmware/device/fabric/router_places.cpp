@@ -9,7 +9,7 @@ constexpr uint8_t NONE = k_unused_stream_id;
 constexpr fabric_channel_place_t sender_place(uint32_t channel) {
     bool control = channel == control_sender_channel;
     uint32_t virtual_channel = control                              ? control_virtual_channel
-                               : channel >= num_vc0_sender_channels ? 1u
+                               : channel >= vc1_sender_channel ? 1u
                                                                     : 0u;
     return channel >= num_sender_channels
                ? fabric_channel_place_t{0, 0, 0, NONE, NONE, NONE, 0}

@@ -47,11 +47,11 @@ bool arguments_fit() {
 
 // Returns the direction of the router that puts packets into a sender channel of this router.
 uint32_t upstream_of(uint32_t channel) {
-    if (channel >= num_vc0_sender_channels) {
+    if (channel >= vc1_sender_channel) {
         if (!has_intermesh_vc) {
             return opposite(args.my_direction);
         }
-        channel -= num_vc0_sender_channels - 1;
+        channel -= vc1_sender_channel - 1;
     }
     for (uint32_t direction = 0; direction < DIRECTIONS; ++direction) {
         bool other = direction != args.my_direction &&
@@ -69,7 +69,7 @@ void open_sender(uint32_t channel) {
     senders[channel] = {
         .free_slots = stream_of(sender_channel_0_free_slots_stream_id + channel),
         .completions = stream_of(to_sender_0_pkts_completed_id + channel),
-        .remote = &remotes[channel >= num_vc0_sender_channels ? vc1_receiver_channel : 0],
+        .remote = &remotes[channel >= vc1_sender_channel ? vc1_receiver_channel : 0],
         .state = &state.senders[channel],
         .head = first,
         .first = first,

@@ -22,7 +22,7 @@ pub struct TraceHead {
     pub topology: FabricTopology,
     /// Rows and columns of each mesh.
     pub meshes: Vec<[usize; 2]>,
-    /// Whether its rings have a dateline; absent without a ring.
+    /// Whether its rings, or the links between its meshes, have a dateline; absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dateline: Option<bool>,
 }
@@ -31,11 +31,12 @@ impl TraceHead {
     /// Returns the head of a trace of this fabric.
     pub fn of(plan: &FabricPlan) -> Self {
         let closed = plan.meshes.iter().any(|mesh| mesh.closed_rows || mesh.closed_columns);
+        let has_one = closed || plan.exits_apart;
         let cut = plan.routers.iter().any(|router| router.dateline);
         Self {
             topology: plan.topology,
             meshes: plan.meshes.iter().map(|mesh| [mesh.rows, mesh.columns]).collect(),
-            dateline: closed.then_some(cut),
+            dateline: has_one.then_some(cut),
         }
     }
 }
