@@ -8,6 +8,7 @@ use access::bar_target::BarTarget;
 use decode::inspect::{ReadSet, fabric_read_set, fabric_routes, inspect, plan, plan_proofs};
 use decode::state::{RouteEnd, Verdict};
 use fabric::random::{Draw, RandomTraffic, TrafficPattern};
+use fabric::traffic_outcome::TrafficOutcome;
 use fabric::{
     Division, Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination,
     router_counters, running_fabric,
@@ -94,7 +95,7 @@ fn exchanged(target: &mut BarTarget, images: &mut ImageMap) -> Vec<Vec<u32>> {
     loop {
         target.pass(20_000).unwrap();
         let outcomes = load.traffic.outcomes(target, images, &load.ids).unwrap();
-        if outcomes.iter().all(|outcome| outcome.is_finished()) {
+        if outcomes.iter().all(TrafficOutcome::is_finished) {
             let wrong = outcomes.iter().map(|it| it.wrong_words + it.doubled + it.missing);
             assert_eq!(wrong.sum::<u32>(), 0);
             return router_counters(target, images, &plan, &RECEIVED).unwrap();

@@ -176,10 +176,14 @@ fn hosts_stand_as_the_shipped_mesh_that_is_wired_alike() {
         assert_eq!(ids.len(), placed.chips.len(), "{kind}");
     }
     // Devices are counted in the order of PCI buses on the motherboard.
-    let trays: Vec<_> =
-        placed("N300_LB_DEFAULT").chips[..4].iter().map(|it| it.seat.clone()).collect();
-    let trays: Vec<_> = trays.into_iter().map(|seat| seat.unwrap().tray).collect();
-    assert_eq!(trays, [3, 4, 1, 2]);
+    for (kind, of_each, order) in
+        [("N300_LB_DEFAULT", 1, [3, 4, 1, 2]), ("WH_GALAXY", 8, [3, 4, 2, 1])]
+    {
+        let placed = placed(kind);
+        let firsts = placed.chips.iter().step_by(of_each).take(4);
+        let trays: Vec<_> = firsts.map(|it| it.seat.as_ref().unwrap().tray).collect();
+        assert_eq!(trays, order, "{kind}");
+    }
     // Rings along the other axis ship in no mesh.
     let graph = mesh_graph_of(&placed("WH_GALAXY_X_TORUS")).unwrap();
     assert!(graph.text.contains("[ 4, 8 ] dim_types: [ RING, LINE ]") && graph.beyond == 0);
