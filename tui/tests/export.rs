@@ -333,10 +333,10 @@ fn tables_are_csv() {
     let output = meshscope(&["--target", PING, "links", "--csv"]);
     let text = String::from_utf8(output.stdout).unwrap();
     let table = ",STATE,END,TILE,WAYPOINT,IN FLIGHT,SENT,RETRAINS,CRC ERRORS\r\n\
-                 U,up,0:e8,9-6,DWLW,0B,2914,0,0\r\n\
-                 ,,1:e0,9-0,PAYW,0B,3030,0,0\r\n\
-                 U,up,0:e9,1-6,PAYW,0B,954,0,0\r\n\
-                 ,,1:e1,1-0,HOVW,0B,1802,0,0\r\n";
+                 U,up,0:e8,9-6,DWLW,0B,2927,0,0\r\n\
+                 ,,1:e0,9-0,PAYW,0B,3065,0,0\r\n\
+                 U,up,0:e9,1-6,PAYW,0B,957,0,0\r\n\
+                 ,,1:e1,1-0,HOVW,0B,1799,0,0\r\n";
     assert!(text.starts_with(table), "{text}");
     let output = meshscope(&["--target", PING, "mesh", "--csv"]);
     let text = String::from_utf8(output.stdout).unwrap();
