@@ -165,9 +165,15 @@ fn a_run_whose_chip_dies_runs_again_on_what_is_left() {
     assert_eq!((chips(&answer["lists"][1]), &answer["lists"][1]["out_of_bounds"]), (6, &json!(0)));
     assert!(said.contains("without chips 6,1"), "{said}");
 
-    // Nothing is launched again where no chip is dead, or too few are left.
-    let stuck = ["--fault", "core:4.e1:stuck@20us"];
-    let (code, answer, said) = run("emulator:t3000", "64K", &stuck);
+    // Nor does a chip take part of which a core stands still: its router does not return.
+    let stuck = ["--fault", "core:5.e1:stuck@60us", "--transport", "fabric"];
+    let (_, answer, said) = run("emulator:t3000,run=fabric,topology=ring", "64K", &stuck);
+    assert_eq!((chips(&answer["lists"][1]), &answer["lists"][1]["error"]), (7, &Value::Null));
+    assert!(said.contains("without chip 5"), "{said}");
+
+    // Nothing is launched again where no chip is lost, or too few are left.
+    let down = ["--fault", "link:4.1:down@20us"];
+    let (code, answer, said) = run("emulator:t3000", "64K", &down);
     assert_eq!((code, answer["lists"].clone()), (Some(1), Value::Null), "{said}");
     assert!(said.contains("it is not relaunched: every chip of the run answers"), "{said}");
     let dead = ["--fault", "chip:1:dead@20us"];

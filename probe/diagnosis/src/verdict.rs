@@ -180,10 +180,15 @@ impl Diagnosis {
         Some(self.cycles.saturating_sub(since))
     }
 
-    /// Returns the chips that do not answer.
-    pub fn gone_chips(&self) -> BTreeSet<ChipId> {
-        let gone = self.findings.iter().filter(|it| it.condition == Condition::ChipGone);
-        gone.flat_map(|it| it.place.chips()).collect()
+    /// Returns the chips on which nothing can run: those that do not answer, and those with a core
+    /// that stands still and lets others wait.
+    pub fn lost_chips(&self) -> BTreeSet<ChipId> {
+        let lost = self.findings.iter().filter(|it| match it.condition {
+            Condition::ChipGone => true,
+            Condition::CoreStuck => it.severity == Severity::Hang,
+            _ => false,
+        });
+        lost.flat_map(|it| it.place.chips()).collect()
     }
 
     /// Names other next steps than to sample program counters, for a target where that cannot be done.

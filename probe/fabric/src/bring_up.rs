@@ -19,6 +19,7 @@ use images::ImageMap;
 use launch::cause;
 use launch::outcome::{Cause, RunError};
 use launch::{Operation, OperationGroup, step, task};
+use layouts::ChipId;
 use machine::fabric::RoutingTables;
 use machine::place::Place;
 use machine::target::Target;
@@ -36,6 +37,8 @@ pub struct Fabric {
     taken: BTreeSet<Place>,
     /// Tiles whose router was launched and has not returned.
     running: BTreeSet<Place>,
+    /// Chips whose routers need not return.
+    given_up: BTreeSet<ChipId>,
     /// The outcome of the tasks; an error is the reason why the fabric is taken down.
     end: Result<FabricOutcome, RunError>,
     /// Whether it failed while routers were being launched: then routers that do not run are not
@@ -105,6 +108,7 @@ impl Fabric {
             run_id: 1,
             tasks: VecDeque::new(),
             taken: BTreeSet::new(),
+            given_up: BTreeSet::new(),
             running: BTreeSet::new(),
             end: Ok(FabricOutcome::Up),
             half_launched: false,

@@ -45,6 +45,10 @@ impl Fabric {
         self.plan.routers.iter().filter(is_placed).copied().collect()
     }
 
+    fn is_awaited(&self, router: &Router) -> bool {
+        !self.given_up.contains(&router.eth.chip)
+    }
+
     /// Signals the masters, and the routers whose master does not run.
     pub(super) fn stop(
         &mut self,
@@ -152,13 +156,15 @@ impl Fabric {
         }
         let signal = returns.words.image.constant(Termination::Immediately.name())?;
         let routers = self.routers(&returns.left);
-        let late: Vec<&Router> = routers.iter().collect();
+        let late: Vec<&Router> = routers.iter().filter(|it| self.is_awaited(it)).collect();
         let names =
             stuck_routers(target, &returns.words, &self.plan, &late)?.sentences().join("; ");
-        let (count, waited_us) = (routers.len(), waited / 1_000);
-        self.problems.push(format!(
-            "{count} routers did not return within {waited_us} us and got the signal to terminate immediately: {names}"
-        ));
+        let (count, waited_us) = (late.len(), waited / 1_000);
+        if count > 0 {
+            self.problems.push(format!(
+                "{count} routers did not return within {waited_us} us and got the signal to terminate immediately: {names}"
+            ));
+        }
         for router in &routers {
             let addr = router.place.at(returns.words.termination);
             target.write(addr, &signal.to_le_bytes())?;
@@ -170,11 +176,14 @@ impl Fabric {
     /// Leaves routers that do not return on their cores.
     fn abandon(&mut self, returns: &Returns) {
         let routers = self.routers(&returns.left);
-        let names: Vec<String> = routers.iter().map(ToString::to_string).collect();
-        self.problems.push(format!(
-            "these routers did not return and keep their cores: {}",
-            names.join(", ")
-        ));
+        let awaited = routers.iter().filter(|it| self.is_awaited(it));
+        let names: Vec<String> = awaited.map(ToString::to_string).collect();
+        if !names.is_empty() {
+            self.problems.push(format!(
+                "these routers did not return and keep their cores: {}",
+                names.join(", ")
+            ));
+        }
         self.taken.retain(|place| !returns.left.contains(place));
         self.running.clear();
     }

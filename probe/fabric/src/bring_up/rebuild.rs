@@ -19,9 +19,11 @@ pub struct Rebuild {
 
 impl Rebuild {
     /// Makes one that has not begun. The routers of the old fabric are told to return at once: packets
-    /// in them are lost.
+    /// in them are lost. Those of chips that the new one does not have may stand still.
     pub fn new(old: FabricPlan, new: FabricPlan) -> Self {
         let mut old = Fabric::found(old, FabricSettings::default());
+        let chips = old.plan.meshes.iter().flat_map(|mesh| mesh.chips.iter().copied());
+        old.given_up = chips.filter(|chip| new.node(*chip).is_none()).collect();
         old.terminate(Termination::Immediately);
         Self { old: Some(old), new: Fabric::new(new, FabricSettings::default()) }
     }

@@ -137,10 +137,11 @@ pub(crate) struct RunArguments {
     /// that the run can be followed.
     #[arg(long, alias = "dwell", value_name = "TIME")]
     pub(crate) delay: Option<String>,
-    /// When a run fails and a chip does not answer, run on the chips that are left.
+    /// When a run fails and a chip does not answer, or a core of it stands still, run on the chips that are
+    /// left.
     ///
-    /// The runs on other lists of chips rest meanwhile. A fabric that runs is built anew without the
-    /// dead chip.
+    /// The runs on other lists of chips rest meanwhile. A fabric that runs is built anew without that
+    /// chip.
     #[arg(long, conflicts_with_all = ["from", "schedule"])]
     pub(crate) relaunch: bool,
     /// Pause the run at a stage (fill, handshake, transfer, teardown, check) or a share of the transfer,

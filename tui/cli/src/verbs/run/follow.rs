@@ -1,5 +1,5 @@
 //! Runs that are followed: polled in turn until each has ended, paused, recorded, and relaunched on the
-//! chips that are left when one is dead.
+//! chips that are left when one is lost.
 
 use super::list::ListRun;
 use super::{STEP_CYCLES, relaunch};
@@ -26,7 +26,7 @@ pub(super) struct Following<'a> {
     pub(super) stop: Stop,
     pub(super) line: Line,
     pub(super) recorder: Option<RunRecorder>,
-    /// Whether a run that failed because of a dead chip is relaunched without it; then the target, as
+    /// Whether a run that failed because of a lost chip is relaunched without it; then the target, as
     /// `--target` names it.
     pub(super) relaunches: Option<&'a str>,
 }
@@ -85,7 +85,7 @@ impl Following<'_> {
         Ok(())
     }
 
-    /// Relaunches each run that has failed because of a dead chip on the chips that are left; returns
+    /// Relaunches each run that has failed because of a lost chip on the chips that are left; returns
     /// whether there is one.
     fn relaunch(&mut self, machine: &mut Machine) -> Result<bool, Failure> {
         let Some(words) = self.relaunches else { return Ok(false) };

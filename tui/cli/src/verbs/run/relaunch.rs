@@ -1,4 +1,5 @@
-//! `run --relaunch`: what failed because of a dead chip runs again on the chips that are left.
+//! `run --relaunch`: what failed because of a dead chip, or a core that stands still, runs again on the
+//! chips that are left.
 
 use super::STEP_CYCLES;
 use super::list::ListRun;
@@ -15,8 +16,8 @@ use layouts::ChipId;
 use probe::session::WATCHED_CYCLES;
 use std::collections::BTreeSet;
 
-/// Launches the sizes that are left of a run on the chips that are left; none if all its chips answer,
-/// or if fewer than two do.
+/// Launches the sizes that are left of a run on the chips that are left; none if no chip
+/// is lost, or fewer than two are left.
 pub(super) fn on_what_is_left(
     failed: &mut ListRun,
     words: &str,
@@ -28,15 +29,17 @@ pub(super) fn on_what_is_left(
         let watched = watched.map_err(|error| Failure::of_access(&name, &error))?;
         failed.verdict = Some(watched.diagnosis);
     }
-    let gone = failed.verdict.as_ref().map_or_else(BTreeSet::new, Diagnosis::gone_chips);
+    let lost = failed.verdict.as_ref().map_or_else(BTreeSet::new, Diagnosis::lost_chips);
     let (dead, left): (Vec<ChipId>, Vec<ChipId>) =
-        failed.ranks().iter().partition(|chip| gone.contains(chip));
+        failed.ranks().iter().partition(|chip| lost.contains(chip));
     let list = |chips: &[ChipId]| {
         let names: Vec<String> = chips.iter().map(ToString::to_string).collect();
         format!("{} {}", if names.len() == 1 { "chip" } else { "chips" }, names.join(","))
     };
     if dead.is_empty() {
-        say("it is not relaunched: every chip of the run answers");
+        say(
+            "it is not relaunched: every chip of the run answers, and no core of them stands still",
+        );
         return Ok(None);
     }
     if left.len() < 2 {
@@ -47,7 +50,7 @@ pub(super) fn on_what_is_left(
     failed.say_verdict();
     say(&format!("relaunched on {}, without {}", list(&left), list(&dead)));
     if let Transport::Fabric(_) = failed.job.sweep().request.transport {
-        rebuild_running(machine, &gone, stop)?;
+        rebuild_running(machine, &lost, stop)?;
     }
     let sweep = failed.job.sweep();
     // Each chip keeps the size of its part.
@@ -71,11 +74,11 @@ pub(super) fn on_what_is_left(
 /// Lets a fabric of the chips that are left take the place of the one that runs, if one does.
 fn rebuild_running(
     machine: &mut Machine,
-    gone: &BTreeSet<ChipId>,
+    lost: &BTreeSet<ChipId>,
     stop: &Stop,
 ) -> Result<(), Failure> {
     let Some(old) = running(machine)? else { return Ok(()) };
-    let new = left(machine, &old, gone)?;
+    let new = left(machine, &old, lost)?;
     rebuild(machine, old, new, stop)
 }
 
