@@ -1,5 +1,6 @@
 //! `clean`: tears down what stands on a mesh, whoever launched it.
 
+use super::line::STEP_CYCLES;
 use crate::args::CleanArguments;
 use crate::interrupt::Stop;
 use crate::output::{Columns, Page, can_wait, json, say, wait_for, waited};
@@ -32,9 +33,6 @@ impl Verb for CleanArguments {
         run(target, style, *self)
     }
 }
-
-/// Cycles of the target between two polls.
-const STEP_CYCLES: u64 = 20_000;
 
 pub(super) fn run(
     opening: &Opening,

@@ -3,7 +3,7 @@
 
 mod check;
 mod keep;
-mod rebuild;
+pub(super) mod rebuild;
 mod routes;
 mod status;
 mod waits;

@@ -1,6 +1,7 @@
 //! `launch`: a person's own kernel, launched as tt-metal's host does, watched, and taken away.
 
 use super::cores::{HEAD, row};
+use super::line::STEP_CYCLES;
 use super::run::idle;
 use crate::args::{Arguments, LaunchArguments};
 use crate::interrupt::Stop;
@@ -45,8 +46,6 @@ impl Verb for LaunchArguments {
 
 /// Cycles of the target between two polls of the start and the end.
 const POLL_CYCLES: u64 = 2_000;
-/// Cycles of the target between two looks at the go message.
-const STEP_CYCLES: u64 = 20_000;
 /// Cycles that a kernel runs before it is shown, if nobody waits for it.
 const FIRST_CYCLES: u64 = 100_000;
 /// Interval of the progress line on a terminal, and of the lines elsewhere.

@@ -3,6 +3,8 @@
 use crate::output::{self, say};
 use std::time::{Duration, Instant};
 
+/// Cycles of the target between two polls of what runs there.
+pub(super) const STEP_CYCLES: u64 = 20_000;
 /// Interval of the progress line on a terminal.
 const DRAW_PAUSE: Duration = Duration::from_millis(100);
 /// Interval of the progress lines otherwise.

@@ -54,9 +54,6 @@ impl Verb for RunArguments {
     }
 }
 
-/// Cycles of the target between two polls.
-const STEP_CYCLES: u64 = 20_000;
-
 /// The target of a run or launch: without `--target`, and for an emulated mesh without `run=`,
 /// nothing else runs there.
 pub(super) fn idle(arguments: &Arguments) -> Opening {

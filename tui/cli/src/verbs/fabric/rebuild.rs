@@ -6,13 +6,15 @@ use crate::interrupt::Stop;
 use crate::output::{say, waited};
 use crate::target::{Style, open};
 use crate::verb::Previewer;
-use crate::verbs::run::relaunch;
+use crate::verbs::line::{Line, STEP_CYCLES};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::run::may_change;
-use fabric::{FabricPlan, Rebuild};
+use fabric::{FabricPlan, FabricProgress, Rebuild, running_fabric};
 use launch::Operation;
+use layouts::ChipId;
 use machine::words::counted;
+use std::collections::BTreeSet;
 
 pub(super) fn run(
     target: &Opening,
@@ -26,7 +28,7 @@ pub(super) fn run(
     let (nodes, routers) = (new.nodes().count(), new.routers.len());
     let words = format!("{} of {}", new.topology, counted(nodes as u64, "chip", "chips"));
     stop.takes_time();
-    let rebuilt = relaunch::rebuild(&mut machine, old, new, &stop);
+    let rebuilt = rebuild(&mut machine, old, new, &stop);
     waited();
     rebuilt?;
     say(&format!("a {words} is up: {}", counted(routers as u64, "router", "routers")));
@@ -52,13 +54,64 @@ fn plans(
 ) -> Result<(FabricPlan, FabricPlan), Failure> {
     let name = machine.target().name().to_owned();
     let none = || format!("{name}: no fabric of meshscope's own routers runs there");
-    let old = relaunch::running(machine)?.ok_or_else(|| Failure::Usage(none()))?;
+    let old = running(machine)?.ok_or_else(|| Failure::Usage(none()))?;
     let out = old.chips_of(&options.without).map_err(Failure::Usage)?;
     let still = old.missing().into_iter().filter_map(|node| old.chip(node));
     if let Some(dead) = still.into_iter().find(|chip| !out.contains(chip)) {
         let why = format!("chip {dead} does not answer: take it out too, with --without {dead}");
         return Err(Failure::Usage(why));
     }
-    let new = relaunch::left(machine, &old, &out)?;
+    let new = left_of(machine, &old, &out)?;
     Ok((old, new))
+}
+
+/// The fabric that runs, if one does.
+pub(in crate::verbs) fn running(machine: &mut Machine) -> Result<Option<FabricPlan>, Failure> {
+    let (target, images) = machine.session().parts();
+    let running = running_fabric(target, images);
+    running.map_err(|error| Failure::of_control(target.name(), &error))
+}
+
+/// The fabric of the chips that are left.
+pub(in crate::verbs) fn left_of(
+    machine: &mut Machine,
+    old: &FabricPlan,
+    out: &BTreeSet<ChipId>,
+) -> Result<FabricPlan, Failure> {
+    let new = old.without(machine.target().mesh(), out);
+    new.map_err(|why| Failure::Usage(why.to_string()))
+}
+
+/// Ends a fabric and brings up another one in its place.
+///
+/// # Errors
+/// Why one of them failed, or `Interrupted`.
+pub(in crate::verbs) fn rebuild(
+    machine: &mut Machine,
+    old: FabricPlan,
+    new: FabricPlan,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let (mut rebuild, mut line) = (Rebuild::new(old, new), Line::new("fabric"));
+    let mut stopping = false;
+    loop {
+        if !stopping && stop.is_requested() {
+            stopping = true;
+            say("stopping; Ctrl-C again exits at once");
+            rebuild.cancel();
+        }
+        let (target, images) = machine.session().parts();
+        let progress = rebuild.poll(target, images);
+        let progress = progress
+            .map_err(|error| Failure::of_run(target.name(), target.mesh().layout(), &error))?;
+        match progress {
+            FabricProgress::Finished(_) if stopping => return Err(Failure::Interrupted),
+            FabricProgress::Finished(_) => return Ok(()),
+            FabricProgress::Running { stage, done, of } => {
+                line.show(|| format!("{}, {done} of {of}", stage.words()));
+            }
+        }
+        let passed = target.pass(STEP_CYCLES);
+        passed.map_err(|error| Failure::of_access(target.name(), &error))?;
+    }
 }

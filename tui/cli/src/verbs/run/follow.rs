@@ -2,11 +2,11 @@
 //! chips that are left when one is lost.
 
 use super::list::ListRun;
-use super::{STEP_CYCLES, relaunch};
+use super::relaunch;
 use crate::args::StepArguments;
 use crate::interrupt::Stop;
 use crate::output::{self, say};
-use crate::verbs::line::Line;
+use crate::verbs::line::{Line, STEP_CYCLES};
 use crate::verbs::record::RunRecorder;
 use crate::verbs::step;
 use console::exit::Failure;

@@ -1,17 +1,15 @@
 //! `run --relaunch`: what failed because of a dead chip, or a core that stands still, runs again on the
 //! chips that are left.
 
-use super::STEP_CYCLES;
 use super::list::ListRun;
 use crate::interrupt::Stop;
 use crate::output::say;
-use crate::verbs::line::Line;
+use crate::verbs::fabric::rebuild::{left_of, rebuild, running};
 use collectives::{Request, RunSettings, Transport};
 use console::exit::Failure;
 use console::machine::Machine;
 use console::run::Sweep;
 use diagnosis::Diagnosis;
-use fabric::{FabricPlan, FabricProgress, Rebuild, running_fabric};
 use layouts::ChipId;
 use probe::session::WATCHED_CYCLES;
 use std::collections::BTreeSet;
@@ -78,57 +76,6 @@ fn rebuild_running(
     stop: &Stop,
 ) -> Result<(), Failure> {
     let Some(old) = running(machine)? else { return Ok(()) };
-    let new = left(machine, &old, lost)?;
+    let new = left_of(machine, &old, lost)?;
     rebuild(machine, old, new, stop)
-}
-
-/// The fabric that runs, if one does.
-pub(in crate::verbs) fn running(machine: &mut Machine) -> Result<Option<FabricPlan>, Failure> {
-    let (target, images) = machine.session().parts();
-    let running = running_fabric(target, images);
-    running.map_err(|error| Failure::of_control(target.name(), &error))
-}
-
-/// The fabric of the chips that are left.
-pub(in crate::verbs) fn left(
-    machine: &mut Machine,
-    old: &FabricPlan,
-    out: &BTreeSet<ChipId>,
-) -> Result<FabricPlan, Failure> {
-    let new = old.without(machine.target().mesh(), out);
-    new.map_err(|why| Failure::Usage(why.to_string()))
-}
-
-/// Ends a fabric and brings up another one in its place.
-///
-/// # Errors
-/// Why one of them failed, or `Interrupted`.
-pub(in crate::verbs) fn rebuild(
-    machine: &mut Machine,
-    old: FabricPlan,
-    new: FabricPlan,
-    stop: &Stop,
-) -> Result<(), Failure> {
-    let (mut rebuild, mut line) = (Rebuild::new(old, new), Line::new("fabric"));
-    let mut stopping = false;
-    loop {
-        if !stopping && stop.is_requested() {
-            stopping = true;
-            say("stopping; Ctrl-C again exits at once");
-            rebuild.cancel();
-        }
-        let (target, images) = machine.session().parts();
-        let progress = rebuild.poll(target, images);
-        let progress = progress
-            .map_err(|error| Failure::of_run(target.name(), target.mesh().layout(), &error))?;
-        match progress {
-            FabricProgress::Finished(_) if stopping => return Err(Failure::Interrupted),
-            FabricProgress::Finished(_) => return Ok(()),
-            FabricProgress::Running { stage, done, of } => {
-                line.show(|| format!("{}, {done} of {of}", stage.words()));
-            }
-        }
-        let passed = target.pass(STEP_CYCLES);
-        passed.map_err(|error| Failure::of_access(target.name(), &error))?;
-    }
 }

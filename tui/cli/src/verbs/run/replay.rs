@@ -1,11 +1,10 @@
 //! `run --from`: the packets of a trace are sent again, and what has arrived is printed.
 
-use super::STEP_CYCLES;
 use crate::interrupt::Stop;
 use crate::output::{Columns, json, say, waited};
 use crate::shape::{self, Sender};
 use crate::target::{Style, open};
-use crate::verbs::line::Line;
+use crate::verbs::line::{Line, STEP_CYCLES};
 use crate::verbs::record::RunRecorder;
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
