@@ -198,7 +198,7 @@ fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
     let (symbols, _) = Symbols::load(linked.clone(), "worker").unwrap();
     let text = symbols.segments().into_iter().find(|s| s.executable).unwrap().bytes.to_vec();
     let at = linked.windows(text.len()).position(|bytes| bytes == text).unwrap();
-    linked[at] ^= 0xFF;
+    linked[at + 3] ^= 0xFF;
     folder.put(elf, &linked);
     let brisc = CoreKind::Brisc;
     let mut session = session(target, &folder);
@@ -216,6 +216,22 @@ fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
         (Provenance::Verified, &TextCheck::Equal)
     );
     assert!(image.path.as_ref().unwrap().ends_with(elf));
+}
+
+/// No log names it, and no text is equal.
+#[test]
+fn a_text_that_was_overwritten_is_that_of_the_nearest_kernel() {
+    let folder = Folder::new("overwritten");
+    let mut target = moved(&folder);
+    launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
+    let at = u64::from(CONFIG + TEXT) + 0x40;
+    put(&mut target, TENSIX, at, &0xDEAD_BEEF_u32.to_le_bytes());
+    let state = inspected(&mut session(target, &folder), TENSIX, true);
+    let core = core_of(&state, TENSIX, CoreKind::Brisc);
+    let found = kernel(core).unwrap();
+    assert_eq!((found.name.as_str(), found.evidence), ("worker/brisc", Provenance::Mismatch));
+    let said = core.findings[0].to_string();
+    assert!(said.contains("its text is not in L1: 0x30440 holds 0xdeadbeef, not "), "{said}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::job::{Job, bias};
 use super::launched::{self, Launched};
-use super::texts::Fingerprints;
+use super::texts::{Fingerprints, is_overwritten};
 use super::{Library, Reader, compare, fits, known_as, plan};
 use crate::catalog::CatalogEntry;
 use crate::kinds::{ImageRole, Provenance};
@@ -223,13 +223,17 @@ impl Library {
         let matches = self.fingerprints_of(core.core).matches(bytes);
         let matches = matches.iter().flat_map(|same| self.newest_first(same));
         let matches: Vec<usize> = matches.collect();
-        for &entry in &matches {
+        let own = images.found(core, ImageRole::Kernel).is_some();
+        let lost = core.core != CoreKind::Ncrisc && !own && !named && !job.launched.released;
+        let like = if lost { self.fingerprints_of(core.core).like(bytes) } else { Vec::new() };
+        for &entry in matches.iter().chain(&like) {
             let Some(index) = self.open_entry(images, entry) else { continue };
             let Some(image) = images.get(index) else { continue };
             let (text, bias) = (image.text(), bias(core, &job.launched, image));
             let Some(first) = image.whole().first().copied() else { continue };
             // Compare the whole text: equal hashes do not suffice.
-            if bytes_of(&text, first).is_some_and(|text| bytes.starts_with(text)) {
+            let is_it = |text: &[u8]| bytes.starts_with(text) || is_overwritten(text, bytes);
+            if bytes_of(&text, first).is_some_and(is_it) {
                 let mut known = known_as(Provenance::Sampled, bias, image.samples());
                 let others = matches.iter().filter(|&&other| other != entry);
                 known.also = others.map(|&other| self.entry_name(other)).collect();
@@ -237,11 +241,10 @@ impl Library {
                 return Some((index, known));
             }
         }
-        let own = images.found(core, ImageRole::Kernel).is_some();
         if core.core == CoreKind::Ncrisc {
             let why = "its text is in IRAM, which cannot be read, and no known one is in L1";
             job.findings.push(ImageFinding::Unknown { core, what, at, why: why.to_owned() });
-        } else if !own && !named && !job.launched.released {
+        } else if lost {
             let among = self.catalog.places();
             job.findings.push(ImageFinding::NoMatch { core, what, at, among, nearest: None });
         }

@@ -154,6 +154,8 @@ pub(super) struct Fingerprints {
 struct Fingerprint {
     len: usize,
     hash: u64,
+    /// Those of its halves.
+    halves: [u64; 2],
     entry: usize,
 }
 
@@ -167,7 +169,7 @@ impl Fingerprints {
 
     fn add_text(&mut self, entry: usize, bytes: &[u8]) {
         let (len, hash) = (bytes.len(), Hash::default().over(bytes).0);
-        self.fingerprints.push(Fingerprint { len, hash, entry });
+        self.fingerprints.push(Fingerprint { len, hash, halves: halves(bytes), entry });
     }
 
     pub(super) fn finish(&mut self) {
@@ -203,6 +205,42 @@ impl Fingerprints {
         found.reverse();
         found
     }
+
+    /// Returns the entries of whose text one half is in the beginning of these bytes, where it should be.
+    pub(super) fn like(&self, bytes: &[u8]) -> Vec<usize> {
+        let mut found = Vec::new();
+        for same in self.fingerprints.chunk_by(|a, b| a.len == b.len) {
+            let len = same.first().map_or(0, |fingerprint| fingerprint.len);
+            let Some(here) = bytes.get(..len).filter(|_| len >= LEAST_LIKE) else { continue };
+            let [first, second] = halves(here);
+            let is_like = |it: &&Fingerprint| it.halves[0] == first || it.halves[1] == second;
+            found.extend(same.iter().filter(is_like).map(|it| it.entry));
+        }
+        found
+    }
+}
+
+/// Whether a text of which some words differ was overwritten: another build of the same source differs in
+/// the operands of its instructions, if in few of them.
+pub(super) fn is_overwritten(text: &[u8], found: &[u8]) -> bool {
+    let word = |bytes: &[u8; WORD]| u32::from_le_bytes(*bytes);
+    let (text, found) = (text.as_chunks().0, found.as_chunks().0);
+    let pairs = text.iter().zip(found).map(|(a, b)| word(a) ^ word(b));
+    let differences: Vec<u32> = pairs.filter(|it| *it != 0).collect();
+    let others = differences.iter().filter(|it| *it & OPCODE != 0).count();
+    2 * others > differences.len() && 4 * differences.len() < text.len()
+}
+
+/// The opcode of an instruction.
+const OPCODE: u32 = 0x7F;
+
+/// Shorter texts are like others.
+const LEAST_LIKE: usize = 128;
+
+/// Returns the hashes of the halves of a text.
+fn halves(bytes: &[u8]) -> [u64; 2] {
+    let (first, second) = bytes.split_at(bytes.len() / 2 / WORD * WORD);
+    [first, second].map(|half| Hash::default().over(half).0)
 }
 
 /// Size of a word of a text, in bytes.
@@ -246,5 +284,24 @@ mod tests {
         assert_eq!(fingerprints.matches(b"abcdefghijk"), [vec![4], vec![1, 2], vec![0]]);
         assert_eq!(fingerprints.matches(b"abcdefg"), [[0]]);
         assert!(fingerprints.matches(b"xbcdefghijk").is_empty());
+    }
+
+    #[test]
+    fn another_build_is_no_overwritten_text() {
+        // addi x10, x0, N.
+        let text: Vec<u8> = (0..64_u32).flat_map(|n| (n << 20 | 0x513).to_le_bytes()).collect();
+        let mut fingerprints = Fingerprints::default();
+        fingerprints.add_text(3, &text);
+        fingerprints.finish();
+        let altered = |at: usize, bytes: &[u8]| {
+            let mut found = text.clone();
+            found[at..at + bytes.len()].copy_from_slice(bytes);
+            (fingerprints.like(&found), is_overwritten(&text, &found))
+        };
+        assert_eq!(altered(200, &0xDEAD_BEEF_u32.to_le_bytes()), (vec![3], true));
+        assert_eq!(altered(20, &[0; 32]), (vec![3], true));
+        assert_eq!(altered(20, &(7 << 20 | 0x513_u32).to_le_bytes()), (vec![3], false));
+        assert_eq!(altered(0, &[0; 256]), (vec![], false));
+        assert!(!is_overwritten(&text, &text));
     }
 }
