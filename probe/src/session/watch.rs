@@ -122,8 +122,8 @@ impl Watch {
 
     /// Returns the cores that stand without a reason outside of them, and whose texts were not
     /// compared yet.
-    fn suspects(&mut self, diagnosis: &Diagnosis) -> Vec<CoreId> {
-        let suspects = suspects(diagnosis);
+    fn suspects(&mut self, mesh: &Mesh, diagnosis: &Diagnosis) -> Vec<CoreId> {
+        let suspects = suspects(mesh, diagnosis);
         let fresh = suspects.iter().filter(|core| !self.compared.contains(core)).copied().collect();
         self.compared = suspects;
         fresh
@@ -397,7 +397,19 @@ impl Session {
             return;
         }
         // What cannot be sampled stays unknown.
-        let Ok(samples) = self.sample(&silent, SAMPLES) else { return };
+        let Ok(mut samples) = self.sample(&silent, SAMPLES) else { return };
+        // One that seems to execute a single instruction is sampled longer: a short loop seems to, too.
+        let pinned = samples.cores.iter().filter(|of| {
+            let [first, others @ ..] = &*of.samples else { return false };
+            others.iter().all(|it| it.pc == first.pc)
+        });
+        let pinned: Vec<CoreId> = pinned.map(|of| of.core).collect();
+        let longer = if pinned.is_empty() { None } else { self.sample(&pinned, LONGER).ok() };
+        for more in longer.into_iter().flat_map(|samples| samples.cores) {
+            if let Some(of) = samples.cores.iter_mut().find(|of| of.core == more.core) {
+                of.samples.extend(more.samples);
+            }
+        }
         let sampled = samples.cores.iter().filter(|core| !core.samples.is_empty());
         for (number, of) in sampled.enumerate() {
             let mut found = profile(&self.images, of);
@@ -419,7 +431,7 @@ impl Session {
             |core: &CoreId| watch.newest().is_some_and(|newest| newest.sampled.contains_key(core));
         let fresh = causes.iter().any(|core| !watch.causes.contains(core) && !is_sampled(core));
         watch.causes = causes;
-        let suspects = watch.suspects(diagnosis);
+        let suspects = watch.suspects(self.target.mesh(), diagnosis);
         for core in &suspects {
             self.compare_texts(*core);
         }
@@ -563,11 +575,13 @@ fn possible_tiles(mesh: &Mesh, cores: &[CoreId]) -> Tiles {
 }
 
 /// Most cores that are sampled with a snapshot.
-const MOST_SAMPLED: usize = 64;
+const MOST_SAMPLED: usize = 512;
 /// Program counters that are sampled of each of them.
 const SAMPLES: SampleOrder = SampleOrder { count: 4, apart_cycles: 500 };
+/// Those of a core that had the same program counter in all of them.
+const LONGER: SampleOrder = SampleOrder { count: 60, apart_cycles: 500 };
 /// Most sampled cores whose instructions are read.
-const MOST_SPINS: usize = 16;
+const MOST_SPINS: usize = 64;
 /// Most causes of hangs that are sampled.
 const MOST_CAUSES: usize = 8;
 /// Most cores whose texts are compared.
@@ -578,7 +592,7 @@ const READS_OF_REQUESTS: u64 = 8;
 const MOST_ASKED: usize = 64;
 
 /// Returns the cores that stand without a reason outside of them.
-fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
+fn suspects(mesh: &Mesh, diagnosis: &Diagnosis) -> Vec<CoreId> {
     let stuck = |it: &&Finding| {
         use Condition::{CoreStuck, NotModelled, PcOutsideText};
         matches!(it.condition, CoreStuck | NotModelled | PcOutsideText)
@@ -588,7 +602,9 @@ fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
         _ => None,
     });
     let mut cores: Vec<CoreId> = Vec::new();
-    for core in stuck.chain(still(diagnosis)) {
+    // What is overwritten is a fault of its own even if its core only waits.
+    let waiting = diagnosis.stops.iter().filter_map(|stop| core_of(mesh, stop.party));
+    for core in stuck.chain(still(diagnosis)).chain(waiting) {
         if !cores.contains(&core) && cores.len() < MOST_SUSPECTS {
             cores.push(core);
         }
