@@ -223,6 +223,8 @@ fn a_kernel_of_a_few_lines_is_launched() {
     // It runs on, and other verbs know it by its ELF.
     let printed = with_code(&launch(&["--args", "5,6,1"]), 0);
     assert!(printed.contains("0:1-2:brisc runs on; `launch --stop --on 0:1-2`"), "{printed}");
+    let checked = folder.command(target, &["check"]).output().unwrap();
+    assert!(with_code(&checked, 4).contains("not-finished"), "nothing is wrong");
     assert!(sums().contains("{11, 0}") && sums().contains("by sums_brisc, verified"), "{}", sums());
     // What it did not initialise was cleared again.
     let calls = folder.command(target, &["--elfs", &elfs, "print", "0:1-2", "calls"]).output();

@@ -14,7 +14,7 @@ use console::fresh;
 use console::machine::Opening;
 use console::verdict;
 use diagnosis::expect::{Comparison, Difference, ExpectedEnd, crc_errors, links_in_words};
-use diagnosis::{Finding, Health, Place, Severity};
+use diagnosis::{Condition, Finding, Health, Place, Severity};
 use layouts::ChipId;
 use machine::words::counted;
 use std::path::PathBuf;
@@ -91,9 +91,10 @@ pub(super) fn run(
     if let Some(file) = &options.junit {
         junit::write(file, (CheckArguments::NAME, &target.words), &diagnosis)?;
     }
+    let finished = |it: &Finding| it.condition != Condition::NotFinished;
     Ok(match Health::of(&diagnosis) {
-        // A script that asks whether all is well is told that it is not known to be.
-        Health::NotFinished => Outcome::Findings,
+        // What somebody left there ends by itself no more.
+        Health::NotFinished if diagnosis.findings.iter().any(finished) => Outcome::Findings,
         health => Outcome::of(health, !last.state.gaps.is_empty()),
     })
 }
