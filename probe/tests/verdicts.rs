@@ -6,11 +6,11 @@ use crate::common::{built, idle, layout};
 use crate::edm::bench::{self, Bench, FAR, NEAR};
 use crate::edm::worker::{self, Command, Shape, Side, Work};
 
-use diagnosis::{Condition, Diagnosis, Severity};
+use diagnosis::{Condition, Diagnosis, Finding, Severity};
 use images::ImageMap;
 use launch::{KernelLaunch, Operation, RingPing, RingPingSettings, Step, launch_kernel};
-use layouts::{ChipId, NocAddr, NocXy};
-use machine::fault::{Fault, FaultKind, LinkFault};
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
+use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::target::Target;
 use probe::session::Session;
@@ -157,6 +157,10 @@ fn requests_that_nobody_can_answer_name_what_is_not_there() {
         Condition::NocUnanswered,
         "(the last one to 3-1, which is fused off, address 0x0)",
     );
+    let mailbox = ImageMap::firmware().0.named("tensix_brisc").unwrap().mailbox.clone().unwrap();
+    let barrier = store(mailbox.waypoints as u32, u32::from_le_bytes(*b"NFBW"));
+    let full = stands([request(NocXy { x: 3, y: 1 }, 0), barrier].concat());
+    says(&full, Condition::NocUnanswered, "1 of transaction id 0 on NoC 0 (the last one to 3-1");
     let past = stands(request(NocXy { x: 3, y: 3 }, 0x30_0000));
     let words = "(the last one to 3-3, address 0x300000, and L1 ends at 0x16e000)";
     says(&past, Condition::NocUnanswered, words);
@@ -186,6 +190,22 @@ fn an_endless_retry_is_no_progress() {
     // What other requests move is not seen.
     let turns = plain(&forever(&[asked(tile, 0x100), asked(tile, 0x140)].concat()));
     assert_eq!(turns.findings, []);
+}
+
+#[test]
+fn a_core_that_executes_nothing_does_not_compute() {
+    let judged = |fault: Option<CoreFault>| {
+        let mut bench = bench();
+        launch_plain(&mut bench, &forever(&store(0x6_0000, 1)));
+        if let Some(fault) = fault {
+            let core = CoreId { chip: TILE.chip, tile: TILE.tile, core: CoreKind::Brisc };
+            let kind = FaultKind::Core(core, fault);
+            bench.target.disrupt(&Fault { kind, from_cycles: 0, until_cycles: None }).unwrap();
+        }
+        judged(bench)
+    };
+    says(&judged(Some(CoreFault::Stuck)), Condition::CoreStuck, "it does not move");
+    says(&judged(None), Condition::NotFinished, "");
 }
 
 /// Returns instructions that wait until a word has a value.
@@ -290,6 +310,23 @@ fn a_worker_that_names_an_edm_of_others_is_named_with_both() {
     let judged = judged(bench);
     let words = "its outbound EDM is core 0:4-6:erisc, and the EDM that has it as a worker is core 0:9-6:erisc";
     says(&judged, Condition::EndsDiffer, words);
+}
+
+#[test]
+fn a_text_that_was_overwritten_is_a_fault_though_its_core_only_waits() {
+    let mut bench = bench();
+    let other = Place { tile: NocXy { x: 4, y: 6 }, ..NEAR };
+    let [_, waits] = transfer(&mut bench, other);
+    let core = CoreId { chip: waits.chip, tile: waits.tile, core: CoreKind::Brisc };
+    let worker = bench.images.loads(core).into_iter().find(|it| it.image.name == "ccl_worker");
+    // Of code that is behind it, beside what is compared at once.
+    let at = u64::from(worker.unwrap().load_addr(core)) + 0x80;
+    bench.target.write(waits.at(at), &0xDEAD_BEEF_u32.to_le_bytes()).unwrap();
+    let judged = judged(bench);
+    let overwritten = |it: &&Finding| it.condition == Condition::TextOverwritten;
+    let found = judged.findings.iter().find(overwritten).expect("a finding");
+    assert!(found.sentence.contains(&format!("{at:#x} holds 0xdeadbeef")), "{}", found.sentence);
+    assert_eq!(found.severity, Severity::Fault);
 }
 
 #[test]

@@ -41,13 +41,15 @@ struct Run {
     pushes: (u32, u32),
     /// Pages that BRISC pops, and the semaphore that it waits for then.
     pops: (u32, u32),
+    /// Pages that BRISC pops at once.
+    at_once: u32,
     /// Whether NCRISC is launched at all.
     is_fed: bool,
 }
 
 impl Run {
     fn of(pushes: (u32, u32), pops: (u32, u32)) -> Self {
-        Self { pushes, pops, is_fed: true }
+        Self { pushes, pops, at_once: 1, is_fed: true }
     }
 }
 
@@ -103,7 +105,7 @@ fn judged(run: Run, (firmware, elfs): &(PathBuf, [PathBuf; 2])) -> Diagnosis {
         core_type: "TENSIX",
         config_base: CONFIG_BASE,
         text_offset: TEXT - CONFIG_BASE,
-        arguments: words(&[run.pushes.0, run.pushes.1, run.pops.0, run.pops.1]),
+        arguments: words(&[run.pushes.0, run.pushes.1, run.pops.0, run.pops.1, run.at_once]),
         semaphores: vec![0; 2],
         in_place: false,
         host_assigned_id: 5,
@@ -159,6 +161,13 @@ fn who_keeps_a_circular_buffer_waiting_is_named() {
     assert!(it.waiting == 0 && it.sentence.contains("no other kernel moves"), "{}", it.sentence);
     // Its instructions, and where the launch message has arguments and semaphores, say which one.
     assert!(it.sentence.contains("it waits for semaphore 0: until"), "{}", it.sentence);
+    // No buffer has as many pages as the consumer wants at once.
+    let greedy = Run { at_once: PAGES + 1, ..Run::of((FOREVER, RETURNS), (FOREVER, RETURNS)) };
+    let cannot = judged(greedy, &kernels);
+    let [it] = cannot.findings.as_slice() else { panic!("{:?}", cannot.findings) };
+    assert_eq!((it.condition, it.place), (Condition::CannotWork, brisc));
+    let words = "it waits for 5 pages of circular buffer 3, which has only 4";
+    assert!(it.sentence.contains(words), "{}", it.sentence);
     // Nobody is there to push.
     let alone = Run { is_fed: false, ..Run::of((0, RETURNS), (20, RETURNS)) };
     let diagnosis = judged(alone, &kernels);

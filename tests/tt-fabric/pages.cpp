@@ -1,5 +1,5 @@
 // Moves pages through a circular buffer as tt-metal's kernels do: NCRISC pushes them, BRISC pops them.
-// Each then waits for its semaphore, unless it is told to return.
+// BRISC takes some at once. Each then waits for its semaphore, unless it is told to return.
 #include "api/dataflow/dataflow_api.h"
 
 constexpr uint32_t BUFFER = 3;
@@ -16,9 +16,10 @@ void kernel_main() {
 #else
     const uint32_t pages = get_arg_val<uint32_t>(2);
     const uint32_t semaphore = get_arg_val<uint32_t>(3);
-    for (uint32_t page = 0; page < pages; ++page) {
-        cb_wait_front(BUFFER, 1);
-        cb_pop_front(BUFFER, 1);
+    const uint32_t at_once = get_arg_val<uint32_t>(4);
+    for (uint32_t page = 0; page < pages; page += at_once) {
+        cb_wait_front(BUFFER, at_once);
+        cb_pop_front(BUFFER, at_once);
     }
 #endif
     if (semaphore != RETURNS) {

@@ -55,7 +55,7 @@ pub struct ProfilePlace {
 }
 
 /// The parameters of `noc_semaphore_wait` and its like, and of `cb_wait_front` and its like.
-const PARAMETERS: [&str; 3] = ["val", "operand", "num_pages"];
+const PARAMETERS: [&str; 4] = ["val", "operand", "num_pages", "num_tiles"];
 
 impl ProfilePlace {
     /// Returns the line, the functions around it, and the image; the program counters where no line is

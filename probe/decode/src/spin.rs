@@ -46,6 +46,8 @@ pub struct End {
     /// The comparison that ends the loop, such as `at least `, and what the word is compared with; none if
     /// that is not known.
     pub awaited: Option<(&'static str, Operand)>,
+    /// What it, or what was computed of it, is compared with, if that is known.
+    pub limit: Option<u32>,
 }
 
 /// What a word is compared with.
@@ -322,6 +324,7 @@ fn end(how: Compare, a: Held, b: Held) -> Option<End> {
         name: None,
         value: word.read,
         awaited: awaited.map(|value| (how, Operand { value, at: other.from })),
+        limit: other.value,
     })
 }
 

@@ -8,6 +8,7 @@ use layouts::{ChipId, CoreId, NocAddr};
 use machine::place::Place;
 use machine::snapshot::Span;
 use machine::target::Mesh;
+use machine::words::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,11 +82,14 @@ pub struct SemaphoreWait {
 impl BufferWait {
     /// The wait in words; a question mark if it may be for another buffer.
     pub fn words(&self) -> String {
-        let what = if self.for_room { "room" } else { "pages" };
-        let count = self.awaited.map_or_else(String::new, |count| format!("{count} "));
-        let of = if self.for_room && !count.is_empty() { "pages of " } else { "" };
+        let pages = self.awaited.map(|count| counted(count, "page", "pages"));
+        let what = match (self.for_room, pages) {
+            (true, Some(pages)) => format!("{pages} of room"),
+            (true, None) => "room".to_owned(),
+            (false, pages) => pages.unwrap_or_else(|| "pages".to_owned()),
+        };
         let doubt = if self.certain { "" } else { "?" };
-        format!("{} for {count}{of}{what}{doubt}", self.core.core.name())
+        format!("{} for {what}{doubt}", self.core.core.name())
     }
 }
 
@@ -114,7 +118,7 @@ pub(crate) fn circular_buffers(mesh: &Mesh, look: Look<'_>) -> Vec<CircularBuffe
                 pages,
                 waiting: Vec::new(),
             });
-            one.waiting.extend(wait(kernel, buffer));
+            one.waiting.extend(wait(mesh, kernel, buffer));
         }
     }
     found.into_values().collect()
@@ -122,16 +126,16 @@ pub(crate) fn circular_buffers(mesh: &Mesh, look: Look<'_>) -> Vec<CircularBuffe
 
 /// Returns the wait of a kernel for a circular buffer of its tile, if it may wait for this one: for pages of
 /// one that is not full, or for room in one that is not empty.
-fn wait(kernel: &Kernel<'_>, buffer: Occupancy) -> Option<BufferWait> {
+fn wait(mesh: &Mesh, kernel: &Kernel<'_>, buffer: Occupancy) -> Option<BufferWait> {
     let for_room = kernels::waits_for(kernel)? == WaitReason::Room;
-    let known = kernel.constant("operand");
+    let (known, awaited) = kernels::asked(mesh.layout(), kernel);
     let held = u32::from(buffer.held());
     let can_be = if for_room { held > 0 } else { held < buffer.pages };
     known.map_or(can_be, |number| number == buffer.number).then(|| BufferWait {
         core: kernel.core.id,
         for_room,
         certain: known.is_some(),
-        awaited: kernel.constant("num_pages"),
+        awaited,
     })
 }
 

@@ -5,6 +5,9 @@ use decode::profile::CoreProfile;
 
 /// Waypoints of `noc_semaphore_wait` and `noc_semaphore_wait_min`.
 pub(crate) const WAITS_FOR_SEMAPHORE: [&str; 2] = ["NSW", "NSMW"];
+/// Waypoints of `cb_wait_front` and `cb_reserve_back` (tt-metal.md 1.3).
+pub(crate) const WAITS_FOR_PAGES: &str = "CWFW";
+pub(crate) const WAITS_FOR_ROOM: &str = "CRBW";
 /// Fewer samples do not tell that a core stays in a function.
 const LEAST_SAMPLES: u32 = 2;
 
@@ -17,10 +20,11 @@ pub(crate) fn wait_of(profile: &CoreProfile) -> Option<&'static str> {
     (profile.samples >= LEAST_SAMPLES && waits.all(|wait| wait == Some(first))).then_some(first)
 }
 
-/// Whether instructions can tell more of the wait of a core than its samples: which semaphore it is, or
-/// that it waits at all.
+/// Whether instructions can tell more of the wait of a core than its samples: which semaphore or circular
+/// buffer it is, or that it waits at all.
 pub fn needs_instructions(profile: &CoreProfile) -> bool {
-    wait_of(profile).is_none_or(|wait| WAITS_FOR_SEMAPHORE.contains(&wait))
+    let tell = [&WAITS_FOR_SEMAPHORE[..], &[WAITS_FOR_PAGES, WAITS_FOR_ROOM]].concat();
+    wait_of(profile).is_none_or(|wait| tell.contains(&wait))
 }
 
 /// Returns the waypoint of a function's wait; none if it does not wait.

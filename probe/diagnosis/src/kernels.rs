@@ -12,7 +12,9 @@ mod ring;
 mod traffic;
 
 pub(crate) use ccl::edm_of;
-pub(crate) use circular_buffers::{Occupancy, counters, has_returned, occupancies, waits_for};
+pub(crate) use circular_buffers::{
+    Occupancy, asked, asks_too_much, buffer_wait, counters, has_returned, occupancies, waits_for,
+};
 pub(crate) use count::counts;
 pub use count::{Count, semaphores};
 pub(crate) use niu::{answers, outstanding, repeated, repeats, sends_again, waits_for_nothing};

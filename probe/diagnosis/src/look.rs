@@ -42,6 +42,8 @@ const TERMINATIONS: [(u64, &str); 2] = [(1, "GRACEFULLY_TERMINATE"), (2, "IMMEDI
 const LAUNCHES: &str = "mailboxes.launch[";
 /// Fewer samples do not tell that a core executes nothing.
 const MANY_SAMPLES: u32 = 4;
+/// As many prove that it stands.
+const PROVES_A_STAND: u32 = 50;
 
 /// A kernel that was launched and has not returned, with its progress words.
 pub(crate) struct Kernel<'a> {
@@ -156,6 +158,12 @@ impl<'a> Kernel<'a> {
         self.sampled.and_then(one_pc)
     }
 
+    /// Whether so many samples show the same program counter that it stands there: of a short loop, one
+    /// instruction can take most of the time.
+    pub(crate) fn executes_nothing(&self) -> bool {
+        self.sampled_pc().is_some() && self.sampled.is_some_and(|it| it.samples >= PROVES_A_STAND)
+    }
+
     /// Whether samples show it where no image is known.
     pub(crate) fn is_sampled_without_image(&self) -> bool {
         self.sampled.is_some_and(|it| it.places.iter().any(|place| place.image.is_none()))
@@ -168,10 +176,10 @@ impl<'a> Kernel<'a> {
         self.sampled_wait().map_or(own, |code| code)
     }
 
-    /// Returns the value of a parameter of the function that all samples show waiting, if the debug
-    /// information has it.
+    /// Returns the value of a parameter of the function that all samples show waiting, as its waypoint does
+    /// if that tells, if the debug information has it.
     pub(crate) fn constant(&self, name: &str) -> Option<u64> {
-        self.sampled_wait()?;
+        self.sampled.and_then(function::wait_of).filter(|wait| *wait == self.waypoint())?;
         let constants = &self.sampled?.places.first()?.constants;
         constants.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
     }

@@ -190,6 +190,7 @@ fn of_core(
             None if lasting.still.contains(&Party::Core(core.id)) => Progress::Still,
             None if moved => Progress::Progressing,
             None if kernel.waits_for_work() => Progress::Idle,
+            None if kernel.executes_nothing() => Progress::Still,
             // Of a kernel without waypoints only samples say that it stands.
             None if alone || kernel.end.is_none() && kernel.tells_no_wait() => Progress::Unknown,
             None => Progress::Still,

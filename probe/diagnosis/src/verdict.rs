@@ -34,6 +34,7 @@ use machine::target::Mesh;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 /// Two snapshots closer than this, in device cycles, prove no hang: a core can wait for one packet
 /// this long.
@@ -123,6 +124,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
             finding.since_cycles = stood_since(finding, &stops);
             finding.add_stands(last.state);
         }
+        findings = without_alike(findings);
     }
     let bystanders = bystanders(mesh, &waits, &findings);
     let last = looks.last();
@@ -326,6 +328,7 @@ impl<'a> Case<'a> {
             findings.extend(self.halted_cores());
             findings.extend(self.stopped_firmware());
             findings.extend(self.misfits());
+            findings.extend(self.small_buffers());
             findings.extend(self.overlaps());
             findings.extend(self.leftovers());
             findings.extend(self.loaded());
@@ -410,7 +413,10 @@ impl<'a> Case<'a> {
         if let Some((profile, most)) = sampled.and_then(|it| Some((it, it.places.first()?))) {
             let value = format!("{} of {} samples: {}", most.count, profile.samples, most.words());
             add("program counter", value);
-            if let Some(spin) = &profile.spin {
+            // Of a circular buffer, what it has tells more.
+            let spin = profile.spin.as_ref();
+            let of_buffer = |it: &Kernel<'_>| kernels::waits_for(it).is_some();
+            if let Some(spin) = spin.filter(|_| !self.kernels.get(&id).is_some_and(of_buffer)) {
                 add("loop", format!("goes on {spin}"));
             }
         }
@@ -436,6 +442,33 @@ impl<'a> Case<'a> {
         }
         evidence
     }
+}
+
+/// Takes back the findings that are like another one but for their core, if they are many, and names their
+/// cores there: an operation can hang alike on each of its tiles.
+fn without_alike(findings: Vec<Finding>) -> Vec<Finding> {
+    let key = |it: &Finding| (it.condition, it.severity, it.signature.clone());
+    let is_of_core = |it: &&Finding| matches!(it.place, Place::Core(_));
+    let mut alike: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for it in findings.iter().filter(is_of_core) {
+        alike.entry(key(it)).or_default().push(it.place.to_string());
+    }
+    alike.retain(|_, cores| cores.len() > MOST_LISTED);
+    let mut kept = Vec::new();
+    for mut it in findings {
+        let others = alike.get_mut(&key(&it)).filter(|_| is_of_core(&&it));
+        match others.map(std::mem::take).as_deref() {
+            None => kept.push(it),
+            Some([_, others @ ..]) => {
+                let listed = others.get(..MOST_LISTED).unwrap_or(others).join(", ");
+                let more = if others.len() > MOST_LISTED { ", ..." } else { "" };
+                let _ = write!(it.sentence, "; {} others alike: {listed}{more}", others.len());
+                kept.push(it);
+            }
+            Some([]) => {}
+        }
+    }
+    kept
 }
 
 /// Joins findings of one place and condition, and orders them: hangs before faults, what more

@@ -6,6 +6,7 @@
 //! waits for any other of its tile.
 
 use super::Search;
+use crate::function::{WAITS_FOR_PAGES, WAITS_FOR_ROOM};
 use crate::look::{Kernel, Look};
 use decode::state::{CircularBuffers, CoreState, Party, WaitReason};
 use layouts::{ChipLayout, CoreId, CoreKind};
@@ -14,9 +15,6 @@ use machine::snapshot::Span;
 use machine::words::counted;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Waypoints of `cb_wait_front` and `cb_reserve_back` on BRISC and NCRISC (tt-metal.md 1.3).
-const WAITS_FOR_PAGES: &str = "CWFW";
-const WAITS_FOR_ROOM: &str = "CRBW";
 /// Waypoints after a kernel has returned: of its start-up code, and of firmware that waits for its
 /// siblings or the next launch.
 const RETURNED: [&str; 5] = ["KD", "NKFD", "D", "NTW", "W"];
@@ -58,7 +56,7 @@ impl Search<'_> {
         (kernel.mark(), counters(layout, self.look, kernel.core)).hash(&mut hasher);
         let mark = hasher.finish();
         if on.is_empty() {
-            let what = words(kernel, reason);
+            let what = words(layout, kernel, reason);
             let others = if siblings.is_empty() {
                 "no other processor of its tile was launched"
             } else {
@@ -100,16 +98,53 @@ pub(crate) fn waits_for(kernel: &Kernel<'_>) -> Option<WaitReason> {
     }
 }
 
+/// Returns the number of the circular buffer for which a kernel waits, and for how many pages, as far as its
+/// call or its loop tells.
+pub(crate) fn asked(layout: &ChipLayout, kernel: &Kernel<'_>) -> (Option<u64>, Option<u64>) {
+    let pages = ["num_pages", "num_tiles"].into_iter().find_map(|name| kernel.constant(name));
+    let end = match kernel.spin().map(|spin| &*spin.ends) {
+        Some([end]) => Some(end),
+        _ => None,
+    };
+    let counted = |at: u32| {
+        let at = u64::from(at).checked_sub(counter(layout, 0))?;
+        let (number, at) = (at / layout.stream.bytes, at % layout.stream.bytes);
+        (number < BUFFERS && at <= 4).then_some(number)
+    };
+    let spun = end.and_then(|end| Some((counted(end.at)?, end.limit)));
+    let limit = spun.and_then(|(_, limit)| limit).map(u64::from);
+    (kernel.constant("operand").or(spun.map(|(number, _)| number)), pages.or(limit))
+}
+
+/// Returns that a kernel waits for more pages than its circular buffer has, in words.
+pub(crate) fn asks_too_much(
+    layout: &ChipLayout,
+    look: Look<'_>,
+    kernel: &Kernel<'_>,
+) -> Option<String> {
+    let what = buffer_wait(layout, kernel)?;
+    let (Some(number), Some(asked)) = asked(layout, kernel) else { return None };
+    let buffers = occupancies(layout, look, kernel);
+    let pages = buffers.iter().find(|it| it.number == number)?.pages;
+    (asked > pages.into()).then(|| format!("it waits for {what}, which has only {pages}"))
+}
+
+/// Returns what of a circular buffer a kernel waits for, in words.
+pub(crate) fn buffer_wait(layout: &ChipLayout, kernel: &Kernel<'_>) -> Option<String> {
+    Some(words(layout, kernel, waits_for(kernel)?))
+}
+
 /// Returns what a kernel waits for in words, as far as it is known.
-fn words(kernel: &Kernel<'_>, reason: WaitReason) -> String {
-    let pages = kernel.constant("num_pages").map(|count| counted(count, "page", "pages"));
+fn words(layout: &ChipLayout, kernel: &Kernel<'_>, reason: WaitReason) -> String {
+    let (number, pages) = asked(layout, kernel);
+    let pages = pages.map(|count| counted(count, "page", "pages"));
     let what = match (reason, pages) {
         (WaitReason::Room, Some(pages)) => format!("room for {pages} in"),
         (WaitReason::Room, None) => "room in".to_owned(),
         (_, Some(pages)) => format!("{pages} of"),
         (_, None) => "pages of".to_owned(),
     };
-    match kernel.constant("operand") {
+    match number {
         Some(number) => format!("{what} circular buffer {number}"),
         None => format!("{what} a circular buffer"),
     }

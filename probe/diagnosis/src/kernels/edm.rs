@@ -25,6 +25,10 @@ impl Search<'_> {
         if let Some(reason) = stage.reason {
             if let Some(on) = self.other_end(kernel) {
                 self.add(own, on, reason, 0);
+                // Until then it serves no worker.
+                for channel in EdmChannel::all(|word| kernel.number(word)) {
+                    self.add(Party::Channel(end, channel.index), own, WaitReason::Core, 0);
+                }
             }
         } else if stage.is_serving() {
             for channel in EdmChannel::all(|word| kernel.number(word)) {

@@ -8,7 +8,7 @@ use machine::target::Mesh;
 use std::fmt::Write as _;
 
 /// The waypoints of tt-metal's waits for the NoC (tt-metal.md 1.3).
-const WAITS: [(&str, Request); 8] = [
+const WAITS: [(&str, Request); 12] = [
     ("NRBW", Request::Read),
     ("NWBW", Request::Write),
     ("NWFW", Request::Write),
@@ -17,6 +17,10 @@ const WAITS: [(&str, Request); 8] = [
     ("NBTW", Request::Read),
     ("NWTW", Request::Write),
     ("NFTW", Request::Write),
+    ("NFBW", Request::Read),
+    ("NFCW", Request::Write),
+    ("NFDW", Request::Write),
+    ("NFEW", Request::Atomic),
 ];
 /// Addresses of a tile's registers begin behind this one (wormhole.md 3.1).
 const FIRST_REGISTER: u64 = 0xff00_0000;

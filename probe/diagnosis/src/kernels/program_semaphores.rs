@@ -99,6 +99,10 @@ pub(crate) fn semaphore_wait(look: Look<'_>, kernel: &Kernel<'_>) -> String {
     if let Some((number, end)) = spun_semaphore(kernel) {
         return format!("it waits for semaphore {number}: until {end}");
     }
+    // A global one, or a word of its own.
+    if let Some([end]) = kernel.spin().map(|spin| spin.ends.as_slice()) {
+        return format!("it waits for a semaphore: until {end}");
+    }
     let awaited = awaited(kernel).map(|awaited| {
         let least = if kernel.waypoint() == AT_LEAST { "at least " } else { "" };
         format!(" to be {least}{awaited}")

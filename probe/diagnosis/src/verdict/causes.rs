@@ -6,8 +6,8 @@ use super::{Case, MOST_LISTED};
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{
-    INITIALISES, NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, semaphore_wait,
-    waits_for, waits_for_nothing, waits_for_semaphore,
+    INITIALISES, NO_GO_TAKEN, WAITS_FOR_GO, buffer_wait, has_returned, outstanding, paused,
+    semaphore_wait, waits_for, waits_for_nothing, waits_for_semaphore,
 };
 use crate::look::{Kernel, Look};
 use crate::place::Place;
@@ -300,7 +300,7 @@ impl Case<'_> {
         outstanding(self.mesh, self.last, kernel).filter(|_| unmoved)
     }
 
-    fn stands(&self, id: CoreId) -> bool {
+    pub(super) fn stands(&self, id: CoreId) -> bool {
         matches!(self.progress.get(&id), Some(Progress::Still | Progress::Waiting(..)))
     }
 
@@ -356,12 +356,19 @@ impl Case<'_> {
 
     fn circle(&self, circle: &[Party]) -> Option<Finding> {
         let first = *circle.first()?;
+        let kernel = |party: &Party| self.kernels.get(&self.core_of(*party)?);
+        if circle.iter().filter_map(kernel).any(|it| self.asks_too_much(it).is_some()) {
+            return None;
+        }
         let mux = circle.iter().find_map(|party| match party {
             Party::Mux(core) | Party::MuxChannel(core, _) => Some(*core),
             _ => None,
         });
-        let names: Vec<String> = circle.iter().map(ToString::to_string).collect();
-        let listed = names.join(", ");
+        let name = |party: &Party| {
+            let wait = kernel(party).and_then(|it| buffer_wait(self.mesh.layout(), it));
+            wait.map_or_else(|| party.to_string(), |wait| format!("{party} for {wait}"))
+        };
+        let listed = circle.iter().map(name).collect::<Vec<_>>().join(", ");
         let (condition, place) = match mux {
             Some(core) => (Condition::MuxStarvation, Place::Core(core)),
             None if self.lacks_master(circle) => (Condition::CannotWork, self.place_of(first)?),

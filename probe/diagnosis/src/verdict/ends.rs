@@ -1,10 +1,10 @@
 //! Arguments that do not fit: of the kernels at the two ends of a link, of the kernels of a chip, and of
-//! an EDM and its workers.
+//! an EDM and its workers, and of a kernel and its circular buffer.
 
 use super::Case;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Evidence, Finding};
-use crate::kernels::{edm_of, sibling};
+use crate::kernels::{asks_too_much, edm_of, sibling};
 use crate::look::{Kernel, peer, tile_of};
 use crate::place::Place;
 use decode::state::{CoreState, Party};
@@ -51,7 +51,29 @@ const MOST_SEMAPHORES: u64 = 32;
 /// Most workers of a channel of an EDM; L1 may hold any number.
 const MOST_WORKERS: u64 = 4;
 
+/// What to do about a circular buffer of too few pages.
+const LARGER_BUFFER: &str =
+    "make that circular buffer larger, or let the kernel take fewer pages at once";
+
 impl Case<'_> {
+    /// Returns the kernels that wait for more pages than their circular buffer has.
+    pub(super) fn small_buffers(&self) -> Vec<Finding> {
+        let of = |kernel: &Kernel<'_>| {
+            let words = self.asks_too_much(kernel)?;
+            let id = kernel.core.id;
+            let words = format!("core {id}: {words}");
+            let mut finding =
+                self.finding(Condition::CannotWork, Place::Core(id), Party::Core(id), words);
+            LARGER_BUFFER.clone_into(&mut finding.next);
+            Some(finding)
+        };
+        self.kernels.values().filter_map(of).collect()
+    }
+
+    pub(super) fn asks_too_much(&self, kernel: &Kernel<'_>) -> Option<String> {
+        asks_too_much(self.mesh.layout(), self.last, kernel).filter(|_| self.stands(kernel.core.id))
+    }
+
     /// Returns the arguments that do not fit, where somebody waits.
     pub(super) fn misfits(&self) -> Vec<Finding> {
         // Arguments of a run that has ended stay behind.
