@@ -7,7 +7,7 @@
 
 mod instruction;
 
-use instruction::{Alu, Compare, Instruction};
+use instruction::{AT_LEAST, Alu, Compare, Instruction, MORE_THAN};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
@@ -46,8 +46,8 @@ pub struct End {
     /// The comparison that ends the loop, such as `at least `, and what the word is compared with; none if
     /// that is not known.
     pub awaited: Option<(&'static str, Operand)>,
-    /// What it, or what was computed of it, is compared with, if that is known.
-    pub limit: Option<u32>,
+    /// The least value that ends the loop, of the word or of what was computed of it, if it is known.
+    pub least: Option<u32>,
 }
 
 /// What a word is compared with.
@@ -318,13 +318,23 @@ fn end(how: Compare, a: Held, b: Held) -> Option<End> {
         (None, Some(_)) => (b, a, how.reversed_words()),
         (None, None) => return None,
     };
+    let least = match how {
+        AT_LEAST => other.value,
+        MORE_THAN => other.value.and_then(|value| value.checked_add(1)),
+        _ => None,
+    };
+    // Of a number, `more than 6` is `at least 7`.
+    let (how, other) = match least.filter(|_| other.from.is_none()) {
+        Some(least) => (AT_LEAST, Held { value: Some(least), ..other }),
+        None => (how, other),
+    };
     let awaited = other.value.filter(|_| !word.computed && !other.computed);
     Some(End {
         at: word.from?,
         name: None,
         value: word.read,
         awaited: awaited.map(|value| (how, Operand { value, at: other.from })),
-        limit: other.value,
+        least,
     })
 }
 

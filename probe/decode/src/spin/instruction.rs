@@ -58,6 +58,10 @@ pub(super) enum Alu {
     Multiply,
 }
 
+/// How two values compare, in words.
+pub(super) const AT_LEAST: &str = "at least ";
+pub(super) const MORE_THAN: &str = "more than ";
+
 /// When a branch is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compare {
@@ -235,7 +239,7 @@ impl Compare {
             Self::Equal => "",
             Self::NotEqual => "not ",
             Self::Less | Self::LessUnsigned => "less than ",
-            Self::NotLess | Self::NotLessUnsigned => "at least ",
+            Self::NotLess | Self::NotLessUnsigned => AT_LEAST,
         }
     }
 
@@ -244,7 +248,7 @@ impl Compare {
         match self {
             Self::Equal => "",
             Self::NotEqual => "not ",
-            Self::Less | Self::LessUnsigned => "more than ",
+            Self::Less | Self::LessUnsigned => MORE_THAN,
             Self::NotLess | Self::NotLessUnsigned => "at most ",
         }
     }

@@ -52,8 +52,7 @@ fn a_flag_at_an_address() {
     let code = [0x0001_26B7, 0x0400_0713, 0x1906_A783, 0xFEE7_9EE3];
     assert_eq!(words(&code, 2, &[(0x12190, 63)]).unwrap(), "0x12190 (63) is 64");
     let awaited = Some(("", Operand { value: 64, at: None }));
-    let limit = Some(64);
-    let end = End { at: 0x12190, name: None, value: Some(63), awaited, limit };
+    let end = End { at: 0x12190, name: None, value: Some(63), awaited, least: None };
     assert_eq!(of(&code, 2, &[(0x12190, 63)]).unwrap().ends, [end]);
     // It ends now.
     assert_eq!(of(&code, 2, &[(0x12190, 64)]), None);
@@ -91,11 +90,14 @@ fn a_loop_that_computes_does_not_spin() {
 }
 
 #[test]
-fn what_is_computed_of_a_word_has_a_limit_too() {
+fn what_is_computed_of_a_word_ends_the_loop_too() {
     // li a3, 3; lw a5, 0x100(x0); sub a5, a5, a2; bltu a5, a3, to the second line.
     let code = [0x0030_0693, 0x1000_2783, 0x40C7_87B3, 0xFED7_ECE3];
     let [end] = of(&code, 3, &[(0x100, 2)]).unwrap().ends.try_into().unwrap();
-    assert_eq!((end.at, end.awaited, end.limit), (0x100, None, Some(3)));
+    assert_eq!((end.at, end.awaited, end.least), (0x100, None, Some(3)));
+    // bgeu a3, a5, to the second line.
+    let code = [0x0030_0693, 0x1000_2783, 0xFEF6_FEE3];
+    assert_eq!(words(&code, 2, &[(0x100, 2)]).unwrap(), "0x100 (2) is at least 4");
 }
 
 #[test]

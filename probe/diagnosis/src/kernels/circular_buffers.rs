@@ -111,9 +111,9 @@ pub(crate) fn asked(layout: &ChipLayout, kernel: &Kernel<'_>) -> (Option<u64>, O
         let (number, at) = (at / layout.stream.bytes, at % layout.stream.bytes);
         (number < BUFFERS && at <= 4).then_some(number)
     };
-    let spun = end.and_then(|end| Some((counted(end.at)?, end.limit)));
-    let limit = spun.and_then(|(_, limit)| limit).map(u64::from);
-    (kernel.constant("operand").or(spun.map(|(number, _)| number)), pages.or(limit))
+    let spun = end.and_then(|end| Some((counted(end.at)?, end.least)));
+    let least = spun.and_then(|(_, least)| least).map(u64::from);
+    (kernel.constant("operand").or(spun.map(|(number, _)| number)), pages.or(least))
 }
 
 /// Returns that a kernel waits for more pages than its circular buffer has, in words.

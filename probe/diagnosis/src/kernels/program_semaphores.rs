@@ -119,6 +119,9 @@ pub(crate) fn semaphore_wait(look: Look<'_>, kernel: &Kernel<'_>) -> String {
 
 /// Returns the value that a kernel awaits in a semaphore, if it is known.
 pub(crate) fn awaited(kernel: &Kernel<'_>) -> Option<u64> {
-    let spun = spun_semaphore(kernel).and_then(|(_, end)| Some(end.awaited?.1.value.into()));
+    let spun = spun_semaphore(kernel).and_then(|(_, end)| {
+        let (_, operand) = end.awaited?;
+        Some(end.least.unwrap_or(operand.value).into())
+    });
     spun.or_else(|| kernel.constant("val").filter(|_| waits_for_semaphore(kernel)))
 }

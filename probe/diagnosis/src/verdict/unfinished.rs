@@ -22,7 +22,7 @@ impl Case<'_> {
     /// Returns a finding for each operation of which a kernel was told to go, has not ended, and shows
     /// no progress, if none of these findings is about it.
     pub(super) fn unfinished(&self, found: &[Finding]) -> Vec<Finding> {
-        let explained: BTreeSet<CoreId> =
+        let mut explained: BTreeSet<CoreId> =
             found.iter().flat_map(|finding| self.explained(finding)).collect();
         // A finding about kernels that wait for semaphores is about all of their operation.
         let starved = found.iter().filter(|finding| self.lacks_increment(finding));
@@ -31,6 +31,10 @@ impl Case<'_> {
         let is_starved = |kernel: &Kernel<'_>| {
             waits_for_semaphore(kernel) && starved.contains(&kernel.operation())
         };
+        for kernel in self.kernels.values().filter(|kernel| is_starved(kernel)) {
+            let waiters = self.waits.waiters(Party::Core(kernel.core.id));
+            explained.extend(waiters.into_iter().filter_map(|party| self.core_of(party)));
+        }
         let mut operations: BTreeMap<Option<u32>, Vec<&Kernel<'_>>> = BTreeMap::new();
         let waits = |kernel: &&Kernel<'_>| {
             kernel.end.is_none()
