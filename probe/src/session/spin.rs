@@ -5,7 +5,7 @@ use decode::profile::CoreProfile;
 use decode::spin::{Reads, Spin, spin, text_of};
 use decode::state::{CoreState, LaunchState};
 use images::LoadedImage;
-use layouts::{ChipLayout, CoreKind, NocAddr, Space};
+use layouts::{AnyGroup as _, ChipLayout, CoreKind, NocAddr, Space};
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
@@ -117,7 +117,17 @@ impl Reads for OfCore<'_> {
 
     fn name(&self, at: u32) -> Option<String> {
         let is_register = u64::from(at) >= self.l1_bytes;
-        self.layout.name_of(self.space, at.into()).filter(|_| is_register)
+        let name = self.layout.name_of(self.space, at.into()).filter(|_| is_register)?;
+        // What a network interface counts says more than the number of its counter.
+        let counter = || {
+            let (block, _) = name.split_once(".counter[")?;
+            let first = self.layout.register(self.space, &format!("{block}.counter[0]"))?.offset;
+            let inside = u64::from(at).checked_sub(first)?;
+            let mut all = self.layout.niu_counters.entries().into_iter();
+            let (counter, _) = all.find(|(_, it)| it.locate(inside).is_some())?;
+            Some(format!("{block}.{counter}"))
+        };
+        Some(counter().unwrap_or(name))
     }
 
     fn is_time(&self, at: u32) -> bool {

@@ -8,7 +8,7 @@ use machine::target::Mesh;
 use std::fmt::Write as _;
 
 /// The waypoints of tt-metal's waits for the NoC (tt-metal.md 1.3).
-const WAITS: [(&str, Request); 12] = [
+const WAITS: [(&str, Request); 8] = [
     ("NRBW", Request::Read),
     ("NWBW", Request::Write),
     ("NWFW", Request::Write),
@@ -17,11 +17,9 @@ const WAITS: [(&str, Request); 12] = [
     ("NBTW", Request::Read),
     ("NWTW", Request::Write),
     ("NFTW", Request::Write),
-    ("NFBW", Request::Read),
-    ("NFCW", Request::Write),
-    ("NFDW", Request::Write),
-    ("NFEW", Request::Atomic),
 ];
+/// Those of a full barrier, which waits for all.
+const WAITS_FOR_ALL: [&str; 4] = ["NFBW", "NFCW", "NFDW", "NFEW"];
 /// Addresses of a tile's registers begin behind this one (wormhole.md 3.1).
 const FIRST_REGISTER: u64 = 0xff00_0000;
 
@@ -29,9 +27,13 @@ fn waits_for(kernel: &Kernel<'_>) -> Option<Request> {
     WAITS.iter().find(|(code, _)| *code == kernel.waypoint()).map(|(_, request)| *request)
 }
 
+fn waits(kernel: &Kernel<'_>) -> bool {
+    waits_for(kernel).is_some() || WAITS_FOR_ALL.contains(&kernel.waypoint())
+}
+
 /// Whether a kernel waits for the NoC, or its words do not tell.
 fn may_wait(kernel: &Kernel<'_>) -> bool {
-    kernel.has_no_words() || waits_for(kernel).is_some()
+    kernel.has_no_words() || waits(kernel)
 }
 
 /// Returns the network interfaces that a kernel uses, as far as its launch message tells.
@@ -117,7 +119,7 @@ pub(crate) fn outstanding(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> O
 
 /// Whether a kernel waits for answers though its network interface has no request outstanding.
 pub(crate) fn waits_for_nothing(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> bool {
-    waits_for(kernel).is_some() && open(mesh, look, kernel).is_some_and(|open| open.is_empty())
+    waits(kernel) && open(mesh, look, kernel).is_some_and(|open| open.is_empty())
 }
 
 /// Returns the requests of a kernel that were not answered, in words; none if the counters were not
