@@ -150,6 +150,8 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
     let line = ":launch k.elf --on 0:1-2 --args 1,0x20 --for 2ms<enter>";
     let launch = |command: &Command| matches!(command, Command::Order(MachineOrder::Launch(_)));
     assert_eq!(press(&mut model, line).iter().filter(|command| launch(command)).count(), 1);
+    let trace = |command: &Command| matches!(command, Command::Order(MachineOrder::Replay(_)));
+    assert!(press(&mut model, ":run --from a.ndjson --planes 1<enter>").iter().any(trace));
     let fault = MachineOrder::Fault("link:0.8:down".parse().unwrap());
     assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));
     let pace = MachineOrder::Pace(workloads::scene::Pace::CyclesPerSecond(100_000));
@@ -168,6 +170,8 @@ fn errors_are_shown_in_place_and_order_nothing() {
         (":run all-gather -b 8 -e 4<enter>", "less than"),
         (":run all-gather --chips 3-0<enter>", "backwards"),
         (":run all-gather -f 1<enter>", "'1'"),
+        (":run all-gather --from a.ndjson<enter>", "--from"),
+        (":run --from a.ndjson --planes 99<enter>", "--planes"),
         (":run all-gather --fault link:0.8:melt<enter>", "melt"),
         (":pace slowly<enter>", "slowly"),
         (":fault nothing<enter>", "nothing"),

@@ -2,8 +2,10 @@
 //! that a time-out drains.
 
 use crate::common::{on, stderr};
+use crate::pseudo::Terminal;
 use crate::schemas::conforms;
 use crate::scratch::Scratch;
+use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Output;
@@ -49,6 +51,43 @@ fn a_trace_is_exported_and_sent_again() {
     let planned = on("emulator:n300", &["run", "--from", &file, "--dry-run", "--json"]);
     let planned: Value = serde_json::from_slice(&planned.stdout).unwrap();
     assert!(planned["accesses"].as_array().unwrap().len() > 10, "{planned}");
+}
+
+/// A recording has what the traffic kernels list, although its run is not executed again.
+#[test]
+fn a_recording_gives_the_trace_of_its_machine() {
+    let folder = Scratch::new("trace-recorded");
+    let file = |name: &str| folder.path(name).display().to_string();
+    for machine in [
+        "emulator:n300,run=fabric,traffic=100",
+        "emulator:n300,run=fabric,topology=line,traffic=300",
+    ] {
+        let [recording, live, recorded] = ["a.mcap", "a.ndjson", "b.ndjson"].map(file);
+        on(machine, &["record", &recording, "--moments", "2"]);
+        for (target, trace) in [(machine, &live), (&*recording, &recorded)] {
+            let exported = export(target, trace);
+            assert_eq!(exported.status.code(), Some(0), "{exported:?}");
+        }
+        assert_eq!(fs::read(&live).unwrap(), fs::read(&recorded).unwrap(), "{machine}");
+        [recording, live, recorded].iter().for_each(|name| fs::remove_file(name).unwrap());
+    }
+}
+
+#[test]
+fn the_live_view_sends_a_trace() {
+    let folder = Scratch::new("trace-live");
+    let file = folder.path("a.ndjson").display().to_string();
+    export("emulator:n300,run=fabric,traffic=100", &file);
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", "emulator:n300,run=idle"]);
+    let mut terminal = Terminal::start(&command, folder.path("."), 160, 30);
+    terminal.shows("links: 2");
+    terminal.press(&format!(":run --from {file}x\r"));
+    terminal.shows("a.ndjsonx: ");
+    terminal.press(&format!(":run --from {file}\r"));
+    terminal.shows("packets have arrived");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
 }
 
 #[test]

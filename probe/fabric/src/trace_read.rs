@@ -10,11 +10,11 @@ use super::traffic_outcome::StateSpan;
 use images::{Image, ImageMap, Member};
 use launch::records::{bytes_read, field, size};
 use launch::{ControlError, constant_of, holding, image};
-use layouts::NocXy;
+use layouts::{CoreId, NocXy};
 use machine::fabric::FabricNode;
 use machine::place::Place;
 use machine::snapshot::{Plan, Snapshot, Span};
-use machine::target::Target;
+use machine::target::{Mesh, Target};
 use machine::words::counted;
 use std::collections::BTreeMap;
 
@@ -51,6 +51,45 @@ pub fn read_trace(
     }
     found.trace.packets.sort_by_key(|packet| (packet.from, packet.number));
     Ok(found)
+}
+
+/// Returns where the lists of the traffic kernels are that run by a snapshot with the kernels' words,
+/// for a recording to keep them.
+pub fn packet_lists(mesh: &Mesh, images: &ImageMap, snapshot: &Snapshot) -> Vec<Span> {
+    let Ok(kernel) = image(images, KERNEL) else { return Vec::new() };
+    let runs = |place: &Place| {
+        let core = CoreId { chip: place.chip, tile: place.tile, core: kernel.core };
+        images.on(core).iter().any(|(image, _)| image.name == KERNEL)
+    };
+    let list = |place| {
+        let state = StateSpan::of(&kernel, place, LIST_WORDS)?;
+        list_of(&state, snapshot, place, mesh.layout().tensix.l1_bytes)
+    };
+    let tiles = mesh.chips.iter().flat_map(|chip| mesh.compute_tiles(chip.id));
+    tiles.filter(runs).filter_map(|place| list(place).ok()).collect()
+}
+
+/// The members from the first to the last that tell of a list.
+const LIST_WORDS: [&str; 2] = ["args", "packets_sent"];
+
+/// Returns where the list of a kernel is.
+fn list_of(
+    state: &StateSpan<'_>,
+    snapshot: &Snapshot,
+    place: Place,
+    l1_bytes: u64,
+) -> Result<Span, ControlError> {
+    let args = |member: &str| state.value(snapshot, &format!("args.{member}"));
+    let (at, packets) = (args("packets_address")?, args("packets")?);
+    let len = packets.checked_mul(size(state.kernel, "fabric_traffic_packet_t")?);
+    let len = len.filter(|len| at.checked_add(*len).is_some_and(|end| end <= l1_bytes));
+    let len = len.ok_or_else(|| no_list(place))?;
+    Ok(Span { addr: place.at(at), len: len as u32 })
+}
+
+fn no_list(place: Place) -> ControlError {
+    let why = format!("{place}: the words of its traffic kernel are no list of packets");
+    ControlError::Settings(why)
 }
 
 /// Reads the list of a kernel by the names of its members.
@@ -106,21 +145,14 @@ impl<'a> ListReader<'a> {
         place: Place,
         found: &mut TraceFound,
     ) -> Result<(), ControlError> {
-        let state = StateSpan::of(self.kernel, place, ["args", "packets_sent"])?;
+        let state = StateSpan::of(self.kernel, place, LIST_WORDS)?;
         let snapshot = target.read(&Plan { spans: vec![state.span] });
         let value = |member: &str| state.value(&snapshot, member);
         let args = |member: &str| value(&format!("args.{member}"));
         let from = FabricNode { mesh: args("mesh_id")? as u16, device: args("device_id")? as u16 };
-        let (at, packets) = (args("packets_address")?, args("packets")?);
-        let end = packets.checked_mul(self.packet_bytes.into()).and_then(|len| at.checked_add(len));
-        let l1_bytes = self.plan.layout().tensix.l1_bytes;
-        let (true, true) = (end.is_some_and(|end| end <= l1_bytes), self.plan.chip(from).is_some())
-        else {
-            let why = format!("{place}: the words of its traffic kernel are no list of packets");
-            return Err(ControlError::Settings(why));
-        };
+        let list = list_of(&state, &snapshot, place, self.plan.layout().tensix.l1_bytes)?;
+        self.plan.chip(from).ok_or_else(|| no_list(place))?;
         let planes = self.planes(&state, &snapshot, place)?;
-        let list = Span { addr: place.at(at), len: packets as u32 * self.packet_bytes };
         let (sent, interval) = (value("packets_sent")?, args("interval_cycles")?);
         let snapshot = target.read(&Plan { spans: vec![list] });
         let (mut odd, mut muxed) = (0, 0);
@@ -133,7 +165,7 @@ impl<'a> ListReader<'a> {
                 None => odd += 1,
             }
         }
-        found.sent += sent.min(packets);
+        found.sent += sent.min(args("packets")?);
         let mut say = |count: u64, what: &str| {
             if count > 0 {
                 found.unknown.push(format!("{from}: {what}"));

@@ -105,7 +105,7 @@ impl Traffic {
 
 /// Words of a traffic kernel's state that follow each other.
 pub(super) struct StateSpan<'a> {
-    kernel: &'a Image,
+    pub(super) kernel: &'a Image,
     start: u64,
     pub(super) span: Span,
 }

@@ -56,7 +56,7 @@ pub enum Typed {
 /// A command of the line.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 enum LineWords {
-    /// Run a collective, with the options of `meshscope run`.
+    /// Run a collective, or send a trace, with the options of `meshscope run`.
     Run(Box<RunArguments>),
     /// Launch a kernel of your own, with the options of `meshscope launch`; :stop takes it away.
     Launch(Box<LaunchArguments>),
@@ -219,13 +219,16 @@ impl LineWords {
     fn typed(self) -> Result<Typed, String> {
         let order = match self {
             Self::Run(options) => {
-                let sweep = Box::new(options.sweep()?);
-                if options.schedule {
+                let run = if let Some(file) = &options.from {
+                    MachineOrder::Replay(Box::new(options.replay(file)?))
+                } else if options.schedule {
+                    let sweep = Box::new(options.sweep()?);
                     return Ok(Typed::Orders(vec![MachineOrder::Schedule(sweep)]));
-                }
-                let sweep = MachineOrder::Run(sweep);
+                } else {
+                    MachineOrder::Run(Box::new(options.sweep()?))
+                };
                 let record = options.record.map(|file| MachineOrder::Record(Some(file)));
-                return Ok(Typed::Orders(record.into_iter().chain([sweep]).collect()));
+                return Ok(Typed::Orders(record.into_iter().chain([run]).collect()));
             }
             Self::Launch(options) => {
                 let order = options.order().map_err(|failure| failure.to_string())?;

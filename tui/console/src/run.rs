@@ -25,6 +25,7 @@ use crate::player::PlayOrder;
 use collectives::CleanSettings;
 use layouts::CoreId;
 use machine::fault::Fault;
+use replay::ReplayOrder;
 use std::path::{Path, PathBuf};
 use workloads::scene::Pace;
 
@@ -35,6 +36,8 @@ pub enum MachineOrder {
     Run(Box<Sweep>),
     /// Show what its ranks would hand to each other, and when.
     Schedule(Box<Sweep>),
+    /// Send the packets of a trace.
+    Replay(Box<ReplayOrder>),
     /// Launch a person's own kernel.
     Launch(Box<launching::Order>),
     /// Stop the run or the launched kernel; without one, the ring ping and its workers.
@@ -66,6 +69,7 @@ impl MachineOrder {
     pub fn words(&self) -> Option<String> {
         Some(match self {
             Self::Run(sweep) => format!("run {}", sweep.request().op.name()),
+            Self::Replay(order) => format!("run --from {}", order.file.display()),
             Self::Launch(order) => {
                 let kernel = order.elf.as_deref().map(Path::display);
                 let kernel = kernel.map_or_else(String::new, |kernel| kernel.to_string());

@@ -16,6 +16,7 @@ use crate::verb::{Ask, Pages, Schemas, Verb};
 use collectives::writes;
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
+use console::run::replay::read_trace_file;
 use console::run::{Sweep, may_change, schedule};
 use follow::Following;
 use list::ListRun;
@@ -36,15 +37,16 @@ impl Verb for RunArguments {
     const QUESTION: Ask<Self> = Some(|verb, _| {
         // Invalid arguments are reported before a target is opened.
         if let Some(file) = &verb.from {
-            let order = verb.replay(file)?;
-            return Ok(Some(Box::new(move |machine| replay::preview(machine, &order))));
+            let order = verb.replay(file).map_err(Failure::Usage)?;
+            let trace = read_trace_file(file)?;
+            return Ok(Some(Box::new(move |machine| replay::preview(machine, &order, &trace))));
         }
         let sweeps = verb.sweeps().map_err(Failure::Usage)?;
         Ok(Some(Box::new(move |machine| preview(machine, &sweeps))))
     });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         if let Some(file) = &self.from {
-            let order = self.replay(file)?;
+            let order = self.replay(file).map_err(Failure::Usage)?;
             return replay::run(target, style, &order, self.record.as_deref());
         }
         if self.schedule {

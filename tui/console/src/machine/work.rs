@@ -4,6 +4,7 @@ mod flight;
 mod follow;
 mod hold;
 mod launched;
+mod replaying;
 
 use super::clean::Cleaning;
 use super::pace::RequestedPace;
@@ -22,6 +23,7 @@ use machine::fault::Fault;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Target};
 use probe::session::{Inspected, Session};
+use replaying::Replaying;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use workloads::scene::Pace;
@@ -40,6 +42,7 @@ enum MachineTask {
     None,
     Run(Box<Job>),
     Launch(Box<Launched>),
+    Replay(Box<Replaying>),
     Stop(Box<StoppingKernels>),
     Clean(Box<Cleaning>),
 }
@@ -151,6 +154,7 @@ impl Work {
             MachineOrder::Run(sweep) => self.begin(*sweep, session),
             MachineOrder::Schedule(sweep) => self.schedule(&sweep, session),
             MachineOrder::Launch(order) => self.launch(*order, session),
+            MachineOrder::Replay(order) => self.replay(&order, session),
             MachineOrder::Stop if self.player.cancel_search() => Ok(()),
             MachineOrder::Stop => {
                 // A core that is halted could not end its kernel.
@@ -255,6 +259,10 @@ impl Work {
             }
             MachineTask::Launch(launched) => {
                 let notice = launched.cancel();
+                self.board_mut().say(notice);
+            }
+            MachineTask::Replay(replaying) => {
+                let notice = replaying.cancel(session);
                 self.board_mut().say(notice);
             }
             MachineTask::Stop(stop) => {
@@ -380,6 +388,7 @@ impl Work {
         let polled = match &mut self.task {
             MachineTask::Clean(clean) => Some(clean.poll(session)),
             MachineTask::Launch(launched) => Some(launched.poll(session)),
+            MachineTask::Replay(replaying) => Some(replaying.poll(session)),
             _ => None,
         };
         if let Some((notice, over)) = polled {
@@ -394,7 +403,10 @@ impl Work {
         }
         let (target, images) = session.parts();
         match &mut self.task {
-            MachineTask::None | MachineTask::Clean(_) | MachineTask::Launch(_) => None,
+            MachineTask::None
+            | MachineTask::Clean(_)
+            | MachineTask::Launch(_)
+            | MachineTask::Replay(_) => None,
             MachineTask::Stop(stop) => {
                 let notice = match stop.poll(target, images) {
                     Ok(None) => return None,
@@ -478,6 +490,7 @@ impl Work {
         match &mut self.task {
             MachineTask::Run(job) => job.cancel(),
             MachineTask::Launch(launched) => drop(launched.cancel()),
+            MachineTask::Replay(replaying) => drop(replaying.cancel(session)),
             _ => {}
         }
         let end = Instant::now() + LAST_PATIENCE;

@@ -121,6 +121,15 @@ impl Replay {
         &self.outcomes
     }
 
+    /// Whether everything was sent, and has arrived as it was sent.
+    pub fn is_right(&self) -> bool {
+        let right = |it: &TrafficOutcome| {
+            let wrong = [it.refused, it.wrong_words, it.doubled, it.missing, it.nacks];
+            it.is_finished() && wrong == [0; 5]
+        };
+        self.outcomes.iter().all(right)
+    }
+
     /// Number of packets.
     pub fn packets(&self) -> u64 {
         self.load.packets

@@ -23,16 +23,13 @@ impl RunArguments {
     /// Returns the only sweep that these options ask for.
     ///
     /// # Errors
-    /// As [`RunArguments::sweeps`], or if there are several, the packets of a trace, or --relaunch.
+    /// As [`RunArguments::sweeps`], or if there are several, or --relaunch.
     pub(crate) fn sweep(&self) -> Result<Sweep, String> {
         if self.relaunch {
             return Err("--relaunch: runs are relaunched by the verb of the command line".into());
         }
-        match (&self.from, <[Sweep; 1]>::try_from(self.sweeps()?)) {
-            (Some(_), _) => Err("--from: a trace is sent by the verb of the command line".into()),
-            (None, Ok([sweep])) => Ok(sweep),
-            (None, Err(_)) => Err("--chips: here a collective runs on one list of chips".into()),
-        }
+        let several = |_| "--chips: here a collective runs on one list of chips".to_owned();
+        <[Sweep; 1]>::try_from(self.sweeps()?).map(|[sweep]| sweep).map_err(several)
     }
 
     /// Returns a sweep for each list of chips.

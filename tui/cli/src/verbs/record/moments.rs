@@ -5,6 +5,7 @@ use console::machine::Machine;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{CoreState, ImageUse, LaunchState, MeshState};
 use diagnosis::{Look, wanted};
+use fabric::trace_read::packet_lists;
 use images::Reading;
 use layouts::CoreId;
 use machine::snapshot::Snapshot;
@@ -17,7 +18,7 @@ const MOST_SNAPSHOTS: usize = 6;
 type Runs = (CoreId, Vec<(String, u32)>, Reading<LaunchState>);
 
 /// What is read again only when a core runs something else: the texts of kernels, by which a replay
-/// knows them, and the routing tables.
+/// knows them, the routing tables, and the packets that traffic kernels list.
 #[derive(Default)]
 struct Texts(Option<(Snapshot, Vec<Runs>)>);
 
@@ -102,7 +103,9 @@ impl Moments {
         }
         let mut snapshot = whole(machine, &self.everything);
         // What a verdict wants is known only now.
-        let next = self.follow(&snapshot, &machine.mesh());
+        let mesh = machine.mesh();
+        let mut next = self.follow(&snapshot, &mesh);
+        next.spans.extend(packet_lists(&mesh, machine.images(), &snapshot.memory));
         let wanted = machine.take(&next);
         snapshot.memory = wanted.memory.completed_by(&snapshot.memory);
         let texts = self.texts.get_or_insert_default();

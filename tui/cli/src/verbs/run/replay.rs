@@ -8,9 +8,10 @@ use crate::verbs::line::{Line, STEP_CYCLES};
 use crate::verbs::record::RunRecorder;
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
-use console::run::replay::{Replay, ReplayOrder};
+use console::run::replay::{Replay, ReplayOrder, read_trace_file};
 use console::verdict;
 use diagnosis::{Diagnosis, Health};
+use fabric::trace::Trace;
 use fabric::traffic_outcome::TrafficOutcome;
 use fabric::traffic_senders::SenderOutcome;
 use launch::Operation;
@@ -38,13 +39,15 @@ pub(super) fn run(
     order: &ReplayOrder,
     record: Option<&Path>,
 ) -> Result<Outcome, Failure> {
+    let trace = read_trace_file(&order.file)?;
     let stop = Stop::listen()?;
     let keeps = if record.is_some() { Keeps::Run } else { Keeps::Nothing };
     let mut machine = open(&opening.keeping(keeps))?.into_machine();
     let (target, images) = machine.session().parts();
-    let mut replay = Replay::new(order, target, images)?;
-    let added = counted(replay.added(order), "packet", "packets");
-    if replay.added(order) > 0 {
+    let mut replay = Replay::new(order, &trace, target, images)?;
+    let added = replay.added(&trace);
+    if added > 0 {
+        let added = counted(added, "packet", "packets");
         say(&format!("{added} more, so that the receivers check the last ones of the trace"));
     }
     stop.takes_time();
@@ -60,13 +63,17 @@ pub(super) fn run(
     print(opening, style, &replay, (followed.as_ref().err(), &known))?;
     followed?;
     recorded.transpose()?.iter().for_each(|recorded| say(recorded));
-    Ok(if is_right(&replay) { Outcome::Healthy } else { Outcome::Findings })
+    Ok(if replay.is_right() { Outcome::Healthy } else { Outcome::Findings })
 }
 
 /// The writes of a replay.
-pub(super) fn preview(machine: &mut Machine, order: &ReplayOrder) -> Result<Preview, Failure> {
+pub(super) fn preview(
+    machine: &mut Machine,
+    order: &ReplayOrder,
+    trace: &Trace,
+) -> Result<Preview, Failure> {
     let (target, images) = machine.session().parts();
-    let replay = Replay::new(order, target, images)?;
+    let replay = Replay::new(order, trace, target, images)?;
     let operations = replay.operations(images);
     let operations =
         operations.map_err(|error| Failure::of_control(machine.target().name(), &error))?;
@@ -127,14 +134,6 @@ impl Following<'_> {
             *recorder = None;
         }
     }
-}
-
-/// Whether everything was sent, and has arrived as it was sent.
-fn is_right(replay: &Replay) -> bool {
-    let right = |it: &TrafficOutcome| {
-        it.is_finished() && [it.refused, it.wrong_words, it.doubled, it.missing, it.nacks] == [0; 5]
-    };
-    replay.outcomes().iter().all(right)
 }
 
 /// The nodes that have packets, each with its worker.

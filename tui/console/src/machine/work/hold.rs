@@ -33,6 +33,9 @@ impl Work {
             MachineTask::Stop(_) | MachineTask::Clean(_) => {
                 return Err(Failure::Refused("what runs is being stopped".into()));
             }
+            MachineTask::Replay(_) => {
+                return Err(Failure::Refused("a trace is sent without pauses".into()));
+            }
             MachineTask::Launch(launched) if !launched.is_watched() => {
                 let why = "the launched kernel is being started or taken away";
                 return Err(Failure::Refused(why.into()));

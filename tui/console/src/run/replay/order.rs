@@ -4,7 +4,7 @@ use super::{Replay, ReplayTask};
 use crate::exit::Failure;
 use crate::run::job::may_change;
 use fabric::random::RandomTraffic;
-use fabric::trace::Trace;
+use fabric::trace::{Trace, TraceHead};
 use fabric::{Division, Fabric, FabricPlan, FabricRequest, FabricSettings, running_fabric};
 use files::Kind;
 use images::ImageMap;
@@ -19,10 +19,8 @@ use std::path::{Path, PathBuf};
 /// What is to be sent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayOrder {
-    /// The file.
+    /// The file with its packets.
     pub file: PathBuf,
-    /// Its packets.
-    pub trace: Trace,
     /// The chips of the fabric that is brought up; empty: all.
     pub chips: Vec<ChipId>,
     /// What its routers are built for; none: as those of the trace.
@@ -52,6 +50,7 @@ impl Replay {
     /// `Usage` for what this mesh cannot do, `Refused` for a target that cannot be changed.
     pub fn new(
         order: &ReplayOrder,
+        trace: &Trace,
         target: &mut dyn Target,
         images: &ImageMap,
     ) -> Result<Self, Failure> {
@@ -66,10 +65,11 @@ impl Replay {
             plan.check_whole().map_err(Failure::Usage)?;
         }
         let is_found = running.is_some();
-        let plan = running.map_or_else(|| order.plan(target), |plan| order.fits(plan))?;
+        let plan =
+            running.map_or_else(|| order.plan(&trace.head, target), |plan| order.fits(plan))?;
         let random = RandomTraffic::new(target.mesh(), &plan).map_err(|error| failed(&error))?;
         let file = order.file.display().to_string();
-        let load = random.replay(images, &order.trace.packets);
+        let load = random.replay(images, &trace.packets);
         let load = load.map_err(|error| Failure::of_control(&file, &error))?;
         let settings = FabricSettings::default();
         let fabric =
@@ -99,8 +99,8 @@ impl Replay {
     }
 
     /// Packets that were added behind those of the trace, so that receivers check them.
-    pub fn added(&self, order: &ReplayOrder) -> u64 {
-        self.load.packets.saturating_sub(order.trace.packets.len() as u64)
+    pub fn added(&self, trace: &Trace) -> u64 {
+        self.load.packets.saturating_sub(trace.packets.len() as u64)
     }
 
     /// The operations of its launch, if no tile runs anything yet. Accesses nothing.
@@ -124,8 +124,7 @@ impl Replay {
 
 impl ReplayOrder {
     /// Plans a fabric of the trace's shape.
-    fn plan(&self, target: &dyn Target) -> Result<FabricPlan, Failure> {
-        let head = &self.trace.head;
+    fn plan(&self, head: &TraceHead, target: &dyn Target) -> Result<FabricPlan, Failure> {
         let topology = self.topology.unwrap_or(head.topology);
         let meshes = head.meshes.len();
         let request = FabricRequest {
