@@ -69,7 +69,9 @@ fn a_recording_gives_the_trace_of_its_machine() {
             assert_eq!(exported.status.code(), Some(0), "{exported:?}");
         }
         assert_eq!(fs::read(&live).unwrap(), fs::read(&recorded).unwrap(), "{machine}");
-        [recording, live, recorded].iter().for_each(|name| fs::remove_file(name).unwrap());
+        for name in [recording, live, recorded] {
+            fs::remove_file(name).unwrap();
+        }
     }
 }
 

@@ -46,7 +46,8 @@ pub(crate) fn mesh_graph(name: &str, text: &str) -> Result<ClusterDescriptor, Te
     let top = text.message().one("top_level_instance");
     builder.node(top, &mut Vec::new())?;
     let shipped = grids::shipped(builder.instances.iter().map(|it| it.grid));
-    let descriptor = shipped.unwrap_or_else(|| builder.describe());
+    let mut descriptor = shipped.unwrap_or_else(|| builder.describe());
+    builder.pin(&mut descriptor)?;
     Ok(ClusterDescriptor { name: name.to_owned(), counted: true, ..descriptor })
 }
 
@@ -289,6 +290,42 @@ impl Builder<'_> {
         Ok(chips)
     }
 
+    /// Notes at which trays and locations chips are to stand.
+    fn pin(&self, descriptor: &mut ClusterDescriptor) -> Result<(), TextError> {
+        let rows = grids::rows(descriptor, self.instances.iter().map(|it| it.grid));
+        let rows = rows.map_err(|what| wrong(0, what))?;
+        for (index, pin) in self.file().all("pinnings").enumerate() {
+            let line = self.text.line("pinnings", 0, index);
+            // Those of other boards say nothing about Wormhole.
+            if pin.named("board_revision").starts_with("BH") {
+                continue;
+            }
+            let places = pin.all("physical_asic_position");
+            let places = places.map(|it| numbers(it, ["tray_id", "asic_location"], line));
+            let places = places.collect::<Result<Vec<_>, _>>()?;
+            for node in pin.all("logical_fabric_node_id") {
+                let [mesh, chip] = numbers(node, ["mesh_id", "chip_id"], line)?;
+                let is = |it: &Instance| it.path.last().is_some_and(|last| last.1 == mesh);
+                let of = self.instances.iter().zip(&rows).filter(|(instance, _)| is(instance));
+                let of: Vec<_> = of.filter_map(|(_, chips)| chips.get(chip as usize)).collect();
+                let [id] = of.as_slice() else {
+                    let what = format!(
+                        "`pinnings` names chip {chip} of mesh {mesh}, and there are {}",
+                        of.len()
+                    );
+                    return Err(wrong(line, what));
+                };
+                let Some(pinned) = descriptor.chips.get_mut(usize::from(id.0)) else { continue };
+                if !pinned.pinned.is_empty() {
+                    let what = format!("`pinnings` names chip {chip} of mesh {mesh} twice");
+                    return Err(wrong(line, what));
+                }
+                pinned.pinned.clone_from(&places);
+            }
+        }
+        Ok(())
+    }
+
     fn describe(&self) -> ClusterDescriptor {
         let mut descriptor =
             ClusterDescriptor { links: self.links.clone(), ..ClusterDescriptor::default() };
@@ -321,4 +358,11 @@ impl Builder<'_> {
         descriptor.links.sort_unstable();
         descriptor
     }
+}
+
+/// Returns two numbers of a part of a pinning.
+fn numbers(of: Message<'_>, fields: [&str; 2], line: u64) -> Result<[u32; 2], TextError> {
+    let missing = fields.iter().find(|field| !of.has(field));
+    let what = |field| format!("`pinnings` needs `{field}` as a number");
+    missing.map_or(Ok(fields.map(|field| of.number(field))), |field| Err(wrong(line, what(field))))
 }

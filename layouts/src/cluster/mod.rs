@@ -68,9 +68,16 @@ pub struct DescribedChip {
     pub host: u16,
     /// Where it stands, if the file says so.
     pub seat: Option<Seat>,
+    /// Tray and location of each place at which it is to stand; anywhere if there are none.
+    pub pinned: Vec<[u32; 2]>,
 }
 
 impl DescribedChip {
+    /// Whether it may stand at a place: it is pinned there, or nowhere.
+    pub fn fits_pin(&self, seat: &Seat) -> bool {
+        self.pinned.is_empty() || self.pinned.contains(&[seat.tray, seat.asic_location])
+    }
+
     /// Returns a chip of which only the number in the file is known.
     #[must_use]
     pub fn blank(file_id: u32) -> Self {
@@ -87,6 +94,7 @@ impl DescribedChip {
             pci_address: None,
             host: 0,
             seat: None,
+            pinned: Vec::new(),
         }
     }
 }

@@ -43,6 +43,7 @@ fn described(chip: &Chip, pcie: &mut impl Iterator<Item = u32>) -> Result<Descri
         pcie: if chip.pcie { pcie.next() } else { None },
         harvested_rows: chip.harvested_rows.clone().ok_or_else(unknown)?,
         board,
+        seat: chip.seat.as_deref().cloned(),
         ..DescribedChip::blank(chip.id.0.into())
     })
 }

@@ -65,6 +65,17 @@ pub enum Difference {
         /// The described position.
         expected: ChipCoord,
     },
+    /// A chip stands where it is not pinned.
+    OffPin {
+        /// The chip.
+        chip: ChipId,
+        /// Its number in the descriptor.
+        file_id: u32,
+        /// Tray and location at which it stands.
+        stands: [u32; 2],
+        /// Those to which it is pinned.
+        pinned: Vec<[u32; 2]>,
+    },
     /// A described link was not found, and its ends have no other link.
     MissingLink(ExpectedEnd, ExpectedEnd),
     /// Two chips, or two meshes, have fewer links between them than a description counts that names
@@ -127,7 +138,7 @@ impl Difference {
             Self::MissingChip { .. } => Condition::MissingChip,
             Self::ExtraChip(_) => Condition::ExtraChip,
             Self::OtherChip { .. } => Condition::OtherChip,
-            Self::MovedChip { .. } => Condition::MovedChip,
+            Self::MovedChip { .. } | Self::OffPin { .. } => Condition::MovedChip,
             Self::MissingLink(..) | Self::FewerLinks { .. } => Condition::MissingLink,
             Self::ExtraLink(..) => Condition::ExtraLink,
             Self::SwappedLink { .. } => Condition::SwappedLink,
@@ -156,6 +167,13 @@ impl fmt::Display for Difference {
             }
             Self::MovedChip { chip, expected } => {
                 write!(f, "chip {chip} should be at {}", place(*expected))
+            }
+            Self::OffPin { chip, file_id, stands, pinned } => {
+                let place =
+                    |[tray, location]: &[u32; 2]| format!("tray {tray} location {location}");
+                let stands = place(stands);
+                let pinned = pinned.iter().map(place).collect::<Vec<_>>().join(" or ");
+                write!(f, "chip {chip} is its chip {file_id}, pinned to {pinned}, at {stands}")
             }
             Self::MissingLink(a, b) => write!(f, "{a} to {b}"),
             Self::FewerLinks { chips: [a, b], found, expected } => {
@@ -266,6 +284,11 @@ fn chips(found: &Mesh, expected: &ClusterDescriptor, matching: &Matching) -> Vec
             continue;
         };
         let Some(chip) = found.chip(id) else { continue };
+        if let Some(seat) = chip.seat.as_deref().filter(|seat| !described.fits_pin(seat)) {
+            let (file_id, pinned) = (described.file_id, described.pinned.clone());
+            let stands = [seat.tray, seat.asic_location];
+            all.push(Difference::OffPin { chip: id, file_id, stands, pinned });
+        }
         // If no id matches, the descriptor is of another machine of the same kind.
         let other = described.unique_id.filter(|wanted| {
             matching.by_ids && chip.unique_id.is_some_and(|there| there != *wanted)

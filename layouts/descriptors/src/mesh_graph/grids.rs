@@ -148,6 +148,30 @@ impl Shelf {
     }
 }
 
+/// Returns the chips of each grid in a mesh of these grids, row by row.
+///
+/// # Errors
+/// A grid that is not there, in one sentence.
+pub(super) fn rows(
+    mesh: &ClusterDescriptor,
+    of: impl Iterator<Item = Grid>,
+) -> Result<Vec<Vec<ChipId>>, String> {
+    let mut left = shelves(mesh)?;
+    let chips = |grid: Grid| {
+        let [rows, columns] = grid.dims;
+        let lies = |shelf: &Shelf| [shelf.rows.len(), shelf.columns.len()];
+        let straight = left.iter().position(|shelf| lies(shelf) == grid.dims);
+        let at = straight.or_else(|| left.iter().position(|shelf| lies(shelf) == [columns, rows]));
+        let shelf = left.remove(at.ok_or("a grid of its meshes is in no shelf")?);
+        let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| [row, column]));
+        let cell = |[row, column]: [usize; 2]| {
+            shelf.chip(if straight.is_some() { [row, column] } else { [column, row] })
+        };
+        cells.map(cell).collect()
+    };
+    of.map(chips).collect()
+}
+
 impl Grid {
     /// The number of its links.
     pub(super) fn links(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Writes a mesh as a mesh graph descriptor.
 
-use super::grids::{Grid, shelves};
-use layouts::{ChipId, ClusterDescriptor};
+use super::grids::{Grid, Shelf, shelves};
+use layouts::{ChipId, ClusterDescriptor, DescribedChip};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
@@ -41,6 +41,7 @@ pub fn mesh_graph_of(mesh: &ClusterDescriptor) -> Result<MeshGraph, String> {
         }
     }
     let described = grids.iter().map(Grid::links).sum::<usize>() + joined.values().sum::<usize>();
+    let pins = shelves.iter().map(|shelf| pins(mesh, shelf)).collect::<Vec<_>>();
     let node = |number: &usize| {
         let kind = grids.get(*number).and_then(|grid| kinds.iter().position(|kind| kind == grid));
         format!("mesh {{ mesh_descriptor: \"M{}\" mesh_id: {number} }}", kind.unwrap_or_default())
@@ -48,7 +49,41 @@ pub fn mesh_graph_of(mesh: &ClusterDescriptor) -> Result<MeshGraph, String> {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(&mut text, &kinds, grids.len(), &joined, &node);
+    let _ = (0..).zip(&pins).try_for_each(|(number, pins)| write_pins(&mut text, number, pins));
     Ok(MeshGraph { text, beyond: mesh.links.len().saturating_sub(described) })
+}
+
+/// A chip of a mesh, and tray and location of each place at which it is to stand.
+type Pin = (usize, Vec<[u32; 2]>);
+
+/// Returns the pinnings of a mesh: those that are described, else the place of its first chip, if that is known.
+fn pins(mesh: &ClusterDescriptor, shelf: &Shelf) -> Vec<Pin> {
+    let chips = || shelf.chips().filter_map(|id| mesh.chip(id)).enumerate();
+    let own = chips().filter(|(_, chip)| !chip.pinned.is_empty());
+    let own: Vec<Pin> = own.map(|(number, chip)| (number, chip.pinned.clone())).collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let seat = |(number, chip): (usize, &DescribedChip)| {
+        let seat = chip.seat.as_ref()?;
+        Some((number, vec![[seat.tray, seat.asic_location]]))
+    };
+    chips().take(1).filter_map(seat).collect()
+}
+
+fn write_pins(out: &mut String, mesh: usize, pins: &[Pin]) -> fmt::Result {
+    for (chip, places) in pins {
+        writeln!(out, "pinnings {{")?;
+        writeln!(out, "  logical_fabric_node_id {{ mesh_id: {mesh} chip_id: {chip} }}")?;
+        for [tray, location] in places {
+            writeln!(
+                out,
+                "  physical_asic_position {{ tray_id: {tray} asic_location: {location} }}"
+            )?;
+        }
+        writeln!(out, "}}")?;
+    }
+    Ok(())
 }
 
 fn write(

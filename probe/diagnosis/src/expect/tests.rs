@@ -202,6 +202,37 @@ fn a_mesh_graph_is_laid_where_most_of_its_links_are() {
 }
 
 #[test]
+fn a_mesh_graph_lies_where_it_is_pinned() {
+    let shape = "dims: [ 2, 4 ] } channels { count: 2 }";
+    let pinned = |tray: u32, location: u32| {
+        example(&format!(
+            "mesh_descriptors {{ name: \"M\" arch: WORMHOLE_B0 device_topology {{ {shape} }}
+             top_level_instance {{ mesh {{ mesh_descriptor: \"M\" mesh_id: 0 }} }}
+             pinnings {{ logical_fabric_node_id {{ mesh_id: 0 chip_id: 0 }}
+             physical_asic_position {{ tray_id: {tray} asic_location: {location} }} }}"
+        ))
+    };
+    let mut mesh = found("t3000");
+    // Nothing is known of where the chips stand.
+    assert_eq!(differences(&mesh, &pinned(9, 9)), []);
+    let (mut places, _) = seats(&mesh, &example(PHYSICAL));
+    for chip in &mut mesh.chips {
+        chip.seat = places.remove(&chip.id).map(std::sync::Arc::new);
+    }
+    let all = (1..=4).flat_map(|tray| [0, 1].map(|location| (tray, location)));
+    let fit = all.filter(|(tray, at)| differences(&mesh, &pinned(*tray, *at)).is_empty());
+    // The first chip is in a corner.
+    assert_eq!(fit.count(), 4);
+    let words: Vec<_> = compare(&mesh, &pinned(9, 9)).summary;
+    let [(condition, words)] = words.as_slice() else { unreachable!("{words:?}") };
+    assert_eq!(condition.name(), "moved-chip");
+    assert!(
+        words.contains("its chip ") && words.contains("pinned to tray 9 location 9, at tray "),
+        "{words}"
+    );
+}
+
+#[test]
 fn all_wraps_of_an_axis_are_one_sentence() {
     let system = layouts::SystemSpec::shipped("galaxy").unwrap().unwrap();
     let torus = system.describe("torus").unwrap();

@@ -11,7 +11,8 @@ use serde::Serialize;
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Differs {
     /// missing-chip (has `expected_chip`, `coord`, `unique_id`), extra-chip (`chip`), other-chip
-    /// (`chip`, `unique_id`), moved-chip (`chip`, `coord`), missing-link (`a`, `b`, or of a
+    /// (`chip`, `unique_id`), moved-chip (`chip`, `coord`, or of
+    /// a mesh graph `expected_chip`, `pinned`), missing-link (`a`, `b`, or of a
     /// mesh graph `chips`, `found_links`, `expected_links`), extra-link (`a`, `b`) or swapped-link (`a`, `b`, `found`).
     kind: &'static str,
     /// The chip's id.
@@ -26,6 +27,9 @@ pub(crate) struct Differs {
     /// The described 64-bit board id of the chip.
     #[serde(skip_serializing_if = "Option::is_none")]
     unique_id: Option<u64>,
+    /// Tray and location of each place to which the chip is pinned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned: Option<Vec<[u32; 2]>>,
     #[serde(flatten)]
     link: Option<Ends>,
     /// The chips of two sides that have fewer links between them than a mesh graph counts.
@@ -110,6 +114,13 @@ pub(crate) fn difference(difference: &Difference) -> Differs {
         Difference::MovedChip { chip, expected } => {
             Differs { kind, chip: Some(chip), coord: Some(expected), ..Differs::default() }
         }
+        Difference::OffPin { chip, file_id, ref pinned, .. } => Differs {
+            kind,
+            chip: Some(chip),
+            expected_chip: Some(file_id),
+            pinned: Some(pinned.clone()),
+            ..Differs::default()
+        },
         Difference::MissingLink(a, b) => {
             Differs { kind, link: Some(Ends::new(a, b)), ..Differs::default() }
         }

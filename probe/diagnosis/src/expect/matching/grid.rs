@@ -1,7 +1,7 @@
 //! Lays meshes that only count links on the grids of a machine's coordinates.
 
-use layouts::{ChipCoord, ChipId, ClusterDescriptor};
-use machine::target::Mesh;
+use layouts::{ChipCoord, ChipId, ClusterDescriptor, DescribedChip};
+use machine::target::{Chip, Mesh};
 use std::collections::BTreeMap;
 
 /// Chips by row and column.
@@ -70,12 +70,17 @@ pub(in super::super) fn between([a, b]: &[Vec<ChipId>; 2], there: &Counts) -> us
 /// Most ways to lay the meshes that are tried. The best fit of each mesh alone is tried first.
 const MOST_TRIED: usize = 2000;
 
+/// The described links that are there, the chips, and those that stand where they are pinned.
+type Score = (usize, usize, usize);
+
 struct Search<'a> {
     meshes: Vec<Cells>,
     shelves: Vec<Cells>,
     wanted: Vec<Edge>,
     there: &'a Counts,
-    best: ((usize, usize), Pairs),
+    /// The pinned chips, each with those that stand where it is to stand.
+    pinned: Vec<(ChipId, Vec<ChipId>)>,
+    best: (Score, Pairs),
     tried: usize,
 }
 
@@ -85,8 +90,14 @@ pub(super) fn by_grid(found: &Mesh, expected: &ClusterDescriptor) -> Pairs {
     meshes.sort_by_key(|mesh| std::cmp::Reverse(mesh.len()));
     let shelves = shelves(found.chips.iter().map(|chip| (chip.id, chip.coord)));
     let (wanted, there) = (edges(expected), counts(found));
-    let best = ((0, 0), Pairs::new());
-    let mut search = Search { meshes, shelves, wanted, there: &there, best, tried: 0 };
+    let pinned = expected.chips.iter().filter(|chip| !chip.pinned.is_empty());
+    let stand = |chip: &DescribedChip| {
+        let there = |it: &&Chip| it.seat.as_ref().is_some_and(|seat| chip.fits_pin(seat));
+        (chip.id, found.chips.iter().filter(there).map(|it| it.id).collect())
+    };
+    let pinned = pinned.map(stand).collect();
+    let best = (Score::default(), Pairs::new());
+    let mut search = Search { meshes, shelves, wanted, there: &there, pinned, best, tried: 0 };
     search.lay(0, &Pairs::new());
     search.best.1
 }
@@ -142,12 +153,14 @@ impl Search<'_> {
         }
     }
 
-    /// The described links that are there, and the chips.
-    fn score(&self, pairs: &Pairs) -> (usize, usize) {
+    fn score(&self, pairs: &Pairs) -> Score {
         let links = self.wanted.iter().map(|edge| {
             between(&edge.found(|chip| pairs.get(&chip).copied()), self.there).min(edge.links)
         });
-        (links.sum(), pairs.len())
+        let stands = |(chip, there): &&(ChipId, Vec<ChipId>)| {
+            pairs.get(chip).is_some_and(|found| there.contains(found))
+        };
+        (links.sum(), pairs.len(), self.pinned.iter().filter(stands).count())
     }
 }
 
