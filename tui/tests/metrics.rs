@@ -67,8 +67,8 @@ fn prometheus_reads_the_metrics() {
     std::fs::write(&file, &output.stdout).unwrap();
     let Some(lines) = lines("metrics.py", &file) else { return };
     let has = |line: &str| assert!(lines.iter().any(|it| it == line), "{line}: {lines:?}");
-    has("linkIsUp chip=0 channel=8 0");
-    has("linkIsUp chip=1 channel=1 1");
+    has("linkIsUp chip=0 channel=8 peer_chip=1 peer_channel=0 0");
+    has("linkIsUp chip=1 channel=1 peer_chip=0 peer_channel=9 1");
     has("meshscope_health state=hang 1");
     has("meshscope_health state=healthy 0");
     has("meshscope_findings condition=link-down severity=hang place=link 0:e8-1:e0 1");

@@ -5,12 +5,15 @@ use crate::common::{on as run, stderr};
 use crate::pseudo::Terminal;
 use crate::schemas::conforms;
 use crate::scratch::Scratch;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use layouts::NocAddr;
 use machine::history::History;
 use machine::notes::{AuditLine, Note};
 use portable_pty::CommandBuilder;
 use recordings::Replay;
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -466,6 +469,37 @@ fn damage_of_a_file_is_no_finding() {
         assert_eq!(output.status.code(), Some(4), "{verb}: {says}");
         assert!(says.contains("the recording was not finished"), "{says}");
     }
+}
+
+/// A recording that is packed with gzip is read as it is, up to where it is damaged.
+#[test]
+fn a_packed_recording_is_unpacked() {
+    let whole = worker_stuck();
+    let gzip = |bytes: &[u8]| {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    };
+    let bytes = gzip(&std::fs::read(&whole).unwrap());
+    let written = |name: &str, bytes: &[u8]| {
+        let file = fresh(name).with_extension("mcap.gz");
+        std::fs::write(&file, bytes).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let packed = written("packed", &bytes);
+    let links = |target: &str, code| printed(target, &["links"], code);
+    assert_eq!(links(&packed, 0), links(whole.to_str().unwrap(), 0));
+    let cut = written("packed-cut", &bytes[..bytes.len() * 9 / 10]);
+    let output = run(&cut, &["links"]);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(stderr(&output).contains("it is not unpacked further: "), "{output:?}");
+    refused(
+        &written("packed-bomb", &gzip(&vec![0; 400 << 20])),
+        &["links"],
+        "it unpacks to too much",
+    );
+    refused(&written("packed-text", &gzip(b"Dear diary")), &["links"], "not an MCAP file");
+    refused(&written("packed-twice", &gzip(&bytes)), &["links"], "not an MCAP file");
 }
 
 fn answer_with(target: &str, code: i32) -> Value {

@@ -76,7 +76,11 @@ fn write_files(scratch: &Scratch) -> std::path::PathBuf {
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recordings/library");
     let recording = fs::read(library.join("n300_router_stuck.mcap")).unwrap();
     write("h1/cut.mcap", &recording[..recording.len() * 2 / 3]);
-    write("h1/stuck.mcap", &recording);
+    write("h1/stuck.mcap.gz", &gzip(&recording));
+    write(
+        "h3/card.prom",
+        b"# TYPE TDP gauge\nTDP{hostname=\"h9\",chip=\"0\"} 35.25 1793491200000\n",
+    );
     std::os::unix::fs::symlink("..", folder.join("h1/loop")).unwrap();
     folder
 }

@@ -1,6 +1,6 @@
 //! By how much counters grow from one row to the next, also from file to file.
 
-use crate::row::{Row, Text};
+use crate::row::{Kind, Row, Text};
 use std::collections::HashMap;
 
 /// The counter of one end of a link.
@@ -14,8 +14,8 @@ pub struct Changes(HashMap<Counter, (i64, i64)>);
 const COUNTS_TROUBLE: [&str; 3] = ["retrain_count", "crc_errors", "uncorrected_codewords"];
 
 impl Changes {
-    /// Fills in the growth of a counter since its row before, and whether that is trouble. A counter that
-    /// is smaller than before has begun again from 0. A row that is older than the one before, such as
+    /// Fills in the growth of a counter or gauge since its row before, and whether that is trouble. A
+    /// counter that is smaller than before has begun again from 0. A row that is older than the one before, such as
     /// that of a file that overlaps, gets none.
     pub fn note(&mut self, row: &mut Row) {
         let Some(value) = row.value else { return };
@@ -25,7 +25,9 @@ impl Changes {
         if before.is_some_and(|(time, _)| time > row.time_micros) {
             return;
         }
-        row.change = before.map(|(_, before)| if value < before { value } else { value - before });
+        let again = |before| value < before && row.kind != Kind::Card;
+        let grown = |before| if again(before) { value } else { value - before };
+        row.change = before.map(|(_, before)| grown(before));
         let counts = COUNTS_TROUBLE.contains(&&*row.name);
         row.trouble |= counts && row.change.is_some_and(|change| change > 0);
         self.0.insert(counter, (row.time_micros, value));
@@ -36,7 +38,6 @@ impl Changes {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::row::Kind;
     use crate::{Source, text};
 
     #[test]
@@ -57,5 +58,12 @@ mod tests {
         assert_eq!(grown("b", 3, 7), (Some(2), true));
         assert_eq!(grown("a", 2, 5), (None, false));
         assert_eq!(grown("b", 4, 1), (Some(1), true));
+        let mut cooler = |time, value| {
+            let row = Source::of("a", "h1", time).row(Kind::Card, text("temperature_millicelsius"));
+            let mut row = Row { value: Some(value), ..row };
+            changes.note(&mut row);
+            row.change
+        };
+        assert_eq!((cooler(1, 45_000), cooler(2, 44_500)), (None, Some(-500)));
     }
 }

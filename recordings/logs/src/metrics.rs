@@ -2,9 +2,10 @@
 //! `meshscope metrics` and of tt-metal's `tt_telemetry` (its `prom_formatter.cpp` writes them).
 
 use crate::error::LogError;
-use crate::json::of_place;
+use crate::json::{cable, of_place};
 use crate::row::{Clock, Kind, Row, host_name, text};
 use crate::source::{Parser, Sink, Source};
+use layouts::{ChipId, EthId};
 
 /// The counters of an end of a link, and their names in rows. Newer telemetry has the first name of corrected
 /// codewords.
@@ -16,6 +17,17 @@ const COUNTERS: [(&str, &str); 7] = [
     ("uncorrectedCodewordCount", "uncorrected_codewords"),
     ("meshscope_packets_sent", "packets_sent"),
     ("meshscope_packets_received", "packets_received"),
+];
+/// The gauges of a chip, their names in rows, and how many of those units one of theirs has.
+const GAUGES: [(&str, &str, f64); 8] = [
+    ("AIClock", "aiclk_mhz", 1.0),
+    ("AXIClock", "axiclk_mhz", 1.0),
+    ("ARCClock", "arcclk_mhz", 1.0),
+    ("TDP", "power_milliwatts", 1000.0),
+    ("TDC", "current_milliamperes", 1000.0),
+    ("VCore", "voltage_millivolts", 1.0),
+    ("ASICTemperature", "temperature_millicelsius", 1000.0),
+    ("meshscope_heartbeat", "heartbeat", 1.0),
 ];
 /// Times from here on are milliseconds, as Prometheus has them; those before are OpenMetrics' seconds.
 const FIRST_MILLIS: f64 = 1e11;
@@ -87,7 +99,7 @@ impl<'a> Reader<'a> {
         Self(source)
     }
 
-    /// The row of a sample of a link or of a finding; none of the others.
+    /// The row of a sample of a link, a chip or a finding; none of the others.
     fn row(&self, sample: &Sample<'_>) -> Option<Row> {
         let label = |name| {
             let mut labels = sample.labels.iter();
@@ -104,6 +116,17 @@ impl<'a> Reader<'a> {
             channel: number("channel"),
             ..self.0.row(Kind::Link, text("state"))
         };
+        if let Some((_, name, units)) = GAUGES.iter().find(|(name, ..)| *name == sample.name) {
+            let value = sample.value.parse::<f64>().ok()? * units;
+            let value = (value.abs() < i64::MAX as f64).then_some(value.round() as i64)?;
+            return Some(Row { kind: Kind::Card, name: text(name), value: Some(value), ..base });
+        }
+        let end = |chip, channel| {
+            let chip = ChipId(label(chip)?.parse().ok()?);
+            Some(EthId { chip, channel: label(channel)?.parse().ok()? })
+        };
+        let ends = end("chip", "channel").zip(end("peer_chip", "peer_channel"));
+        let base = Row { cable: ends.map(|(a, b)| text(&cable(&base.host, [a, b]))), ..base };
         let value = whole(sample.value)?;
         if let Some((_, name)) = COUNTERS.iter().find(|(name, _)| *name == sample.name) {
             return Some(Row { name: text(name), value: Some(value), ..base });
@@ -157,7 +180,10 @@ linkIsUp{hostname="h2",chip="0",channel="9"} 1
 # TYPE retrainCount gauge
 retrainCount{channel="5",chip="1",tray="3",hostname="h3",unit="x"} 7 1793491200123
 
+meshscope_packets_sent{hostname="h2",chip="1",channel="0",peer_chip="0",peer_channel="8"} 5
 AIClock{hostname="h2",chip="0"} 1000.0
+ASICTemperature{hostname="h2",tray="1",chip="0"} 45.3125
+TDP{hostname="h2",chip="0"} NaN
 crcErrorCount{hostname="h2",chip="0",channel="8"} 2.0 1793491200.5
 meshscope_findings{hostname="h2",condition="link-down",severity="fault",place="link 0:e8-1:e0"} 1
 meshscope_gaps{hostname="a\"b\\} 1"} 0
@@ -176,7 +202,7 @@ TelemetryRunning 1
             };
             assert_eq!(Reader::new(&source).line(line, &mut keep).unwrap(), None, "{line}");
         }
-        let [down, up, retrains, errors, finding] = rows.try_into().unwrap();
+        let [down, up, retrains, sent, clock, heat, errors, finding] = rows.try_into().unwrap();
         assert_eq!(
             (down.trouble, down.text.as_deref(), down.channel),
             (true, Some("down"), Some(8))
@@ -187,6 +213,12 @@ TelemetryRunning 1
             ("retrain_count", Some(7), "h3")
         );
         assert_eq!((retrains.tray, retrains.time_micros), (Some(3), 1_793_491_200_123_000));
+        assert_eq!((sent.cable.as_deref(), &down.cable), (Some("h2 0:e8-1:e0"), &None));
+        assert_eq!((&*clock.name, clock.value, clock.kind), ("aiclk_mhz", Some(1000), Kind::Card));
+        assert_eq!(
+            (&*heat.name, heat.value, heat.tray),
+            ("temperature_millicelsius", Some(45_313), Some(1))
+        );
         assert_eq!(
             (&*errors.name, errors.value, errors.clock),
             ("crc_errors", Some(2), Clock::Host)

@@ -38,6 +38,8 @@ pub fn host_name(words: &str) -> Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
+    /// A gauge of a card, such as its temperature.
+    Card,
     /// A command that changed a mesh, or a write of it.
     Command,
     /// What is so until something else is observed: a version, an option.

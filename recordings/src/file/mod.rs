@@ -3,6 +3,7 @@
 mod attachment;
 mod chunk;
 mod gathered;
+mod packed;
 mod record;
 mod source;
 mod summary;
@@ -79,7 +80,7 @@ impl Contents {
 pub(crate) fn open(path: &Path) -> Result<Contents, RecordingError> {
     let file = files::open(path, files::Kind::RECORDING).map_err(RecordingError::Unusable)?;
     let io = |error| RecordingError::Io { path: path.into(), error };
-    let source = Source::new(file).map_err(io)?;
+    let (source, cut) = packed::unpacked(Source::new(file).map_err(io)?).map_err(io)?;
     check_magic(path, &source.read(0, mcap::MAGIC.len() as u64).map_err(io)?)?;
     let finished = (source.len() > CHECKED_BYTES).then(|| summary::read(&source)).flatten();
     let gathered = match finished {
@@ -90,7 +91,9 @@ pub(crate) fn open(path: &Path) -> Result<Contents, RecordingError> {
             walked => walked,
         },
     };
-    contents(path, source, gathered)
+    let mut contents = contents(path, source, gathered)?;
+    contents.problems.splice(0..0, cut);
+    Ok(contents)
 }
 
 /// A damaged beginning is close to the right one.

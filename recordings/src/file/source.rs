@@ -73,6 +73,11 @@ impl Source {
         Ok(Self { file, len, stored })
     }
 
+    /// Returns what reads it from its beginning.
+    pub(super) fn reader(&self) -> &File {
+        &self.file
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.len
     }

@@ -145,6 +145,17 @@ pub fn create(path: &Path) -> Result<File, Unusable> {
     .map_err(|why| Unusable { path: path.to_owned(), why })
 }
 
+/// Creates a file without a name in the folder of temporary files, to be written and read: it is gone
+/// once it is closed.
+///
+/// # Errors
+/// That of the operating system.
+pub fn nameless() -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE);
+    options.open(std::env::temp_dir())
+}
+
 /// Writes a file, which did not exist; one that cannot be written whole is removed.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 //! `crcErrorCount` (`tt_telemetry/telemetry/ethernet/ethernet_metrics.cpp`); others begin with `meshscope_`.
 
 use console::exit::Failure;
-use decode::state::{EthState, LinkCondition, MeshState};
+use decode::state::{EthState, LinkCondition, LinkState, MeshState};
 use diagnosis::{Diagnosis, Health};
 use images::Reading;
 use layouts::{ChipId, EthId};
@@ -16,12 +16,14 @@ use transport::silicon::cards::{Card, Telemetry};
 
 type Value = Gauge<u64, AtomicU64>;
 
-/// An end of a link.
+/// An end of a link, and the other one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct End {
     hostname: String,
     chip: u16,
     channel: u8,
+    peer_chip: u16,
+    peer_channel: u8,
 }
 
 /// A chip.
@@ -109,21 +111,27 @@ pub(super) fn of(
 ) -> Result<String, Failure> {
     let hostname = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let mut registry = Registry::default();
-    let end = |at: EthId| End { hostname: hostname.clone(), chip: at.chip.0, channel: at.channel };
+    let end = |[at, peer]: [EthId; 2]| End {
+        hostname: hostname.clone(),
+        chip: at.chip.0,
+        channel: at.channel,
+        peer_chip: peer.chip.0,
+        peer_channel: peer.channel,
+    };
+    let ends = |link: &LinkState| [[link.link.a, link.link.b], [link.link.b, link.link.a]];
     let up = Family::<End, Value>::default();
     registry.register("linkIsUp", "Whether the link is up", up.clone());
     // What was not read is not there, which is no zero.
     for link in state.links.iter().filter(|link| link.condition != LinkCondition::Unread) {
-        for at in [link.link.a, link.link.b] {
+        for at in ends(link) {
             up.get_or_create(&end(at)).set((link.condition == LinkCondition::Up).into());
         }
     }
-    let ends = || state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
     for (name, help, of) in COUNTS {
         let counts = Family::<End, Value>::default();
         registry.register(name, help, counts.clone());
-        for at in ends() {
-            let count = state.eth(at).and_then(|it| it.eth.as_ref()).map(of);
+        for at in state.links.iter().flat_map(ends) {
+            let count = state.eth(at[0]).and_then(|it| it.eth.as_ref()).map(of);
             if let Some(Reading::Known(count)) = count {
                 counts.get_or_create(&end(at)).set(count);
             }
