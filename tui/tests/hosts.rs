@@ -274,10 +274,12 @@ fn a_host_that_cannot_be_had_is_one_sentence() {
         assert_eq!(text.lines().count(), 1, "{text}");
         (output.status.code().unwrap(), text)
     };
-    let denied = "echo 'me@anna: Permission denied (publickey,password).' >&2; exit 255";
+    let denied =
+        "printf 'Hello\\nme@anna: Permission denied (publickey,password).\\r\\n' >&2; exit 255";
     let cases = [
-        (denied, "ssh://anna", 3, "host anna: me@anna: Permission denied"),
-        ("exec no-such-meshscope", "ssh://anna", 3, "no-such-meshscope: not found"),
+        (denied, "ssh://anna", 3, "password); `"),
+        (denied, "ssh://anna", 3, "ssh anna` must log in without a question\n"),
+        ("exec no-such-meshscope", "ssh://anna", 3, "no-such-meshscope: not found; meshscope must"),
         ("echo Welcome to anna, dear user; sleep 5", "ssh://anna", 3, "is no answer of an agent"),
         ("exit 0", "ssh://anna", 3, "host anna: "),
         (EXEC, "ssh://anna/emulator:nowhere", 3, "host anna: meshscope: emulator:nowhere"),

@@ -67,6 +67,8 @@ fn keep_last(out: impl Read) -> VecDeque<String> {
     let mut kept = VecDeque::new();
     for mut line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
         line.truncate(KEPT_BYTES);
+        // ssh ends its lines as a terminal needs it.
+        line.pop_if(|last| *last == b'\r');
         if kept.len() == KEPT_LINES {
             kept.pop_front();
         }
@@ -76,6 +78,11 @@ fn keep_last(out: impl Read) -> VecDeque<String> {
 }
 
 impl Process {
+    /// The code with which it has ended, if it has.
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
+        self.child.try_wait().ok()??.code()
+    }
+
     /// Waits briefly for the child's end, then kills it; returns the signal that ended it before.
     fn finish(&mut self) -> Option<i32> {
         let start = Instant::now();

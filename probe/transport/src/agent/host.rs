@@ -251,8 +251,17 @@ fn open(remote: &Remote, allow: &str) -> Opened {
     let (stream, mut process) =
         started.map_err(|error| unreachable(remote, &format!("{program}: {error}")))?;
     let mut lost = |why: String| {
-        let said = process.last_words();
-        unreachable(remote, said.as_deref().unwrap_or(&why))
+        let said = process.last_words().unwrap_or(why);
+        let said = said.trim_end_matches('.');
+        // A shell that finds no program ends with 127, and ssh that cannot log in with 255.
+        let next = match process.exit_code() {
+            Some(127) => "; meshscope must be in the PATH there".to_owned(),
+            Some(255) => {
+                format!("; `{program} {}` must log in without a question", remote.destination)
+            }
+            _ => String::new(),
+        };
+        unreachable(remote, &format!("{said}{next}"))
     };
     let wait = |time| {
         let set = stream.set_read_timeout(Some(time));
