@@ -33,17 +33,21 @@ pub struct Remote {
 }
 
 impl Remote {
+    /// The destination as ssh takes it.
+    fn address(&self) -> String {
+        let has_port = self.destination.contains(':');
+        format!("{}{}", if has_port { "ssh://" } else { "" }, self.destination)
+    }
+
     /// The command that starts the agent: `MESHSCOPE_SSH` or ssh, which asks nobody for a password.
     fn command(&self, allow: &str) -> Command {
         let ssh = std::env::var("MESHSCOPE_SSH").unwrap_or_else(|_| "ssh".to_owned());
         let mut words = ssh.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("ssh"));
-        let has_port = self.destination.rsplit_once(':').is_some();
-        let scheme = if has_port { "ssh://" } else { "" };
         // A shell takes the target for one word.
         let target = self.target.replace('\'', r"'\''");
         command.args(words).args(["-T", "-o", "BatchMode=yes", "--"]);
-        command.arg(format!("{scheme}{}", self.destination));
+        command.arg(self.address());
         let allow = if allow.is_empty() { String::new() } else { format!(" --allow {allow}") };
         command.arg(format!("exec meshscope --target '{target}'{allow} agent --stdio"));
         command
@@ -257,7 +261,7 @@ fn open(remote: &Remote, allow: &str) -> Opened {
         let next = match process.exit_code() {
             Some(127) => "; meshscope must be in the PATH there".to_owned(),
             Some(255) => {
-                format!("; `{program} {}` must log in without a question", remote.destination)
+                format!("; `{program} {}` must log in without a question", remote.address())
             }
             _ => String::new(),
         };
