@@ -54,6 +54,7 @@
 //! | `figures` | the table of figures, in the profile of a release | none |
 //! | `tools` | the Model Context Protocol's own client uses the tools of `meshscope mcp` | none |
 //! | `scan` | 200 million rows of logs are written, and asked by this program and DuckDB | none |
+//! | `package` | the wheel and the .deb are made, installed in an empty root, and run | none |
 //! | `fuzz` | the fuzz targets build | none |
 //!
 //! # Fuzzing and benchmarks
