@@ -477,7 +477,7 @@ fn a_kernel_of_tt_metal_is_launched_on_its_firmware() {
     assert!(printed.contains("returned"), "{printed}");
     // Pages that nobody pushes, and a semaphore that nobody increments.
     for (args, waypoint, evidence) in [
-        ("0,0,5,0", "CWFW", "circular buffer 3 = 0 of 4 pages"),
+        ("0,0,5,0,1", "CWFW", "circular buffer 3 = 0 of 4 pages"),
         ("0,0,0,1", "NSW", "semaphore 1 = 0 at 0x"),
     ] {
         let printed = with_code(&launch(&["--args", args, "--for", "300us"]), 1);
