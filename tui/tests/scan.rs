@@ -151,8 +151,34 @@ fn files_become_rows_that_are_asked_and_duckdb_answers_alike() {
         assert!(first.contains(part), "no {part} in {first}");
     }
     assert!(kinds.to_string().contains("[\"h1\",\"watcher\","), "{kinds}");
+    assert!(kinds.to_string().contains("[\"h9\",\"card\",1]"), "{kinds}");
     let Some(lines) = readers::lines("logs.py", &scratch.path("")) else { return };
     assert_eq!(lines.len(), sqls.len(), "{lines:?}");
+}
+
+/// tt_telemetry tells one end of a link, the descriptor both.
+#[test]
+fn places_tell_the_cables_of_metrics() {
+    let scratch = Scratch::new("scan-places");
+    let [logs, metrics] = ["logs", "metrics"].map(|name| scratch.path(name));
+    fs::create_dir(&metrics).unwrap();
+    let line = |chip: u8, channel: u8| {
+        format!(
+            "linkIsUp{{hostname=\"wh-07\",tray=\"1\",chip=\"{chip}\",channel=\"{channel}\"}} 1\n"
+        )
+    };
+    let text = format!("# TYPE linkIsUp gauge\n{}{}{}", line(0, 8), line(1, 0), line(1, 14));
+    fs::write(metrics.join("a.prom"), text).unwrap();
+    let [logs, metrics] = [&logs, &metrics].map(|path| path.to_str().unwrap());
+    let fsd = "layouts/descriptors/tests/data/n300_fsd.textproto";
+    let scan = |places: &str| meshscope(&["--places", places, "scan", metrics, "--out", logs]);
+    assert_eq!(scan("none.textproto").status.code(), Some(2));
+    let written = scan(fsd);
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    let sql = "select channel, cable from log order by chip, channel";
+    let found = answer(&meshscope(&["scan", logs, "--json", "--sql", sql]), 0);
+    let cable = "wh-07 tray 1 trace - wh-07 tray 1 trace";
+    assert_eq!(found["rows"], serde_json::json!([[8, cable], [0, cable], [14, null]]));
 }
 
 #[test]

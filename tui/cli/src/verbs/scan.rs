@@ -3,6 +3,8 @@
 #[cfg(feature = "scan")]
 mod asked;
 #[cfg(feature = "scan")]
+mod cables;
+#[cfg(feature = "scan")]
 mod gathered;
 #[cfg(feature = "scan")]
 mod recording;

@@ -1,5 +1,6 @@
 //! Writes what files say.
 
+use super::cables::Cables;
 use super::{Amount, Scanned, failure, recording, say_left_out};
 use crate::output::{can_wait, json, text, wait_for};
 use crate::target::Style;
@@ -18,9 +19,11 @@ pub(super) fn gather(
     target: &Opening,
     style: Style,
 ) -> Result<Outcome, Failure> {
+    let cables = Cables::load(target.options.places.as_deref())?;
     let (found, mut left_out) = files_below(folders).map_err(|error| failure(&error))?;
     let writer = Writer::new(out).map_err(|error| failure(&error))?;
-    let mut taker = Taker { target, host, changes: Changes::default(), writer, whole: true };
+    let changes = Changes::default();
+    let mut taker = Taker { target, host, cables, changes, writer, whole: true };
     for (number, file) in found.iter().enumerate() {
         if can_wait() {
             wait_for(&format!("{} of {} files: {}", number, found.len(), file.name));
@@ -45,6 +48,7 @@ pub(super) fn gather(
 struct Taker<'a> {
     target: &'a Opening,
     host: Option<&'a str>,
+    cables: Cables,
     changes: Changes,
     writer: Writer,
     /// Whether every file of a known kind was read.
@@ -69,8 +73,9 @@ impl Taker<'_> {
             }
         };
         let mut stuck = false;
-        let (changes, writer) = (&mut self.changes, &mut self.writer);
+        let (cables, changes, writer) = (&self.cables, &mut self.changes, &mut self.writer);
         let mut to = |mut row| {
+            cables.name(&mut row);
             changes.note(&mut row);
             writer.push(row).inspect_err(|_| stuck = true)
         };

@@ -1,6 +1,7 @@
 //! What a recording says: the counters of links at each of its moments, the verdict, marks, commands and
 //! status entries.
 
+use super::cables::by_ports;
 use console::machine::{Machine, Opening};
 use console::words;
 use decode::inspect::ReadSet;
@@ -133,7 +134,7 @@ impl Moment<'_> {
                 .then(|| format!("{} {}", seat.host, seat.port(end.channel)))
         };
         match ends.map(port) {
-            [Some(one), Some(other)] => format!("{one} - {other}"),
+            [Some(one), Some(other)] => by_ports([one, other]),
             _ => cable(&self.source.host, ends),
         }
     }
