@@ -481,7 +481,7 @@ fn a_cause_is_sampled_where_program_counters_may_be_read() {
     let sick = "emulator:n300,fault=core:0.e8:stuck@12ms,at=14ms";
     let judged = meshscope(&["why", "--target", sick, "--for", "6ms"]);
     let page = String::from_utf8(judged.stdout).unwrap();
-    let line = "0:9-6:erisc program counter = 4 of 4 samples: ";
+    let line = "0:9-6:erisc program counter = 64 of 64 samples: ";
     assert!(page.contains("1. core-stuck") && page.contains(line), "{page}");
 }
 

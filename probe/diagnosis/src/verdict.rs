@@ -182,15 +182,17 @@ impl Diagnosis {
         Some(self.cycles.saturating_sub(since))
     }
 
-    /// Returns the chips on which nothing can run: those that do not answer, and those with a core
-    /// that stands still and lets others wait.
+    /// Returns the chips on which nothing can run: those that do not answer; if all do, those with a
+    /// core that stands still and lets others wait. Cores beside a dead chip can stand because of it.
     pub fn lost_chips(&self) -> BTreeSet<ChipId> {
-        let lost = self.findings.iter().filter(|it| match it.condition {
-            Condition::ChipGone => true,
-            Condition::CoreStuck => it.severity == Severity::Hang,
-            _ => false,
-        });
-        lost.flat_map(|it| it.place.chips()).collect()
+        let of = |condition: Condition| {
+            let found = self.findings.iter().filter(|it| it.condition == condition);
+            let chips = found
+                .filter(|it| it.severity == Severity::Hang || condition == Condition::ChipGone);
+            chips.flat_map(|it| it.place.chips()).collect::<BTreeSet<_>>()
+        };
+        let gone = of(Condition::ChipGone);
+        if gone.is_empty() { of(Condition::CoreStuck) } else { gone }
     }
 
     /// Names other next steps than to sample program counters, for a target where that cannot be done.

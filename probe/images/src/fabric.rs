@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn our_routers_have_every_fact() {
         let images = images("fabric_router");
-        assert_eq!(images.len(), 4);
+        assert_eq!(images.len(), 5);
         for image in images {
             let router = image.router.as_ref().unwrap();
             assert_eq!(missing(&router.facts), OF_TT_METAL, "{}", image.name);

@@ -24,7 +24,7 @@ fn run<'a>(seen: &'a MuxReport, name: &str) -> &'a MuxRun {
 /// write-up.
 #[test]
 fn policies_differ_in_the_closes_that_they_leave_unanswered() {
-    let seen = study(&setup(MuxCore::Tensix, 8, 4)).unwrap();
+    let seen = study(&setup(MuxCore::Tensix, 8, 1)).unwrap();
     assert_eq!(seen.runs.len(), MuxWait::ALL.len());
     for run in &seen.runs {
         let close = run.figures.longest(|channel| channel.close_cycles);
