@@ -53,7 +53,7 @@ fn the_slow_link() {
 
 #[test]
 fn which_core_holds_the_mux() {
-    let root = "slot of the router, channel 1";
+    let root = "slot of the router, channel 0";
     does("mux_starvation.mcap", "mux-starvation at core 0:4-6:erisc", &[("5", &[root])]);
 }
 
